@@ -1,10 +1,8 @@
-/* What all commands share: memory, errors, output, progress, and text for people. */
+/* What all commands share: memory, errors, progress and the files that are written. */
 #include "cli/command.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
-#include <math.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdatomic.h>
@@ -193,74 +191,6 @@ void progress(const char *format, ...) {
 void progress_end(void) {
     if (atomic_exchange(&progress_shown, false))
         fputs("\r\033[K", stderr);
-}
-
-/* ---- text for people ----------------------------------------------------------------------- */
-
-void add_wrapped(text *b, const char *begin, int indent, const char *string) {
-    enum { WIDTH = 100 };
-    int column = indent;
-    text_printf(b, "%*s%s", begin == NULL ? indent : 0, "", begin != NULL ? begin : "");
-    while (*string != '\0') {
-        const int word = (int)strcspn(string, " \n");
-        if (column > indent && column + 1 + word > WIDTH) {
-            text_printf(b, "\n%*s", indent, "");
-            column = indent;
-        } else if (column > indent) {
-            text_add(b, " ");
-            column++;
-        }
-        text_add_bytes(b, string, (size_t)word);
-        column += word;
-        string += word;
-        string += strspn(string, " \n");
-    }
-    text_add(b, "\n");
-}
-
-const char *phrase(const char *format, ...) {
-    text out = new_text();
-    va_list arguments;
-    va_start(arguments, format);
-    text_vprintf(&out, format, arguments);
-    va_end(arguments);
-    return out.data;
-}
-
-typedef struct unit {
-    double one;
-    const char *name;
-} unit;
-
-static const char *in_unit(double value, const unit *units, size_t count) {
-    size_t i = 0;
-    while (i + 1 < count && value < units[i].one)
-        i++;
-    return phrase("%.3g %s", value / units[i].one, units[i].name);
-}
-
-const char *in_seconds(double seconds) {
-    static const unit units[] = {{1, "s"}, {1e-3, "ms"}, {1e-6, "us"}, {1e-9, "ns"}};
-    return in_unit(seconds, units, sizeof units / sizeof units[0]);
-}
-
-const char *in_bytes(double bytes) {
-    static const unit units[] = {{1e12, "TB"}, {1e9, "GB"}, {1e6, "MB"}, {1e3, "kB"}, {1, "B"}};
-    return in_unit(bytes, units, sizeof units / sizeof units[0]);
-}
-
-const char *in_extents(const int64_t *size, int dims) {
-    text out = new_text();
-    for (int axis = 0; axis < dims; axis++)
-        text_printf(&out, "%s%" PRId64, axis > 0 ? "x" : "", size[axis]);
-    return out.data;
-}
-
-const char *in_range(const char *before, const char *unit, double least, double most) {
-    if (!isfinite(least))
-        return "";
-    return least == most ? phrase("%s%.0f %s", before, least, unit)
-                         : phrase("%s%.0f to %.0f %s", before, least, most, unit);
 }
 
 struct output {

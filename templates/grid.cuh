@@ -15,33 +15,24 @@ template <int axis> __device__ __forceinline__ bool resolve(Index &i, Index size
     while (i < 0 || i >= size) {
         const bool high = i >= size;
         const Boundary kind = high ? Edge<axis, 1>::kind : Edge<axis, 0>::kind;
-        switch (kind) {
 #if PLAN_GIVES
-        case Boundary::zero:
-        case Boundary::constant:
-            value = high ? Edge<axis, 1>::value() : Edge<axis, 0>::value();
+        if (kind == Boundary::zero || kind == Boundary::constant) {
+            value = high ? Edge<axis, 1>::beyond() : Edge<axis, 0>::beyond();
             return false;
+        }
 #endif
 #if PLAN_CLAMPS
-        case Boundary::fixed:
-        case Boundary::clamp:
+        if (kind == Boundary::fixed || kind == Boundary::clamp)
             i = high ? size - 1 : 0;
-            break;
 #endif
 #if PLAN_MIRRORS
-        case Boundary::mirror:
+        if (kind == Boundary::mirror)
             i = size == 1 ? 0 : high ? 2 * (size - 1) - i : -i;
-            break;
 #endif
 #if PLAN_WRAPS
-        case Boundary::periodic:
-            i %= size;
-            i += i < 0 ? size : 0;
-            break;
+        if (kind == Boundary::periodic)
+            i = i % size < 0 ? i % size + size : i % size;
 #endif
-        default:
-            break;
-        }
     }
     return true;
 }

@@ -8,9 +8,27 @@
 #include "taps.cuh"
 #include "point.cuh"
 
-extern "C" __global__ void
-    __launch_bounds__(plan::threads, plan::blocks)
-        STENCIL_KERNEL(const __grid_constant__ Arguments arguments) {
+// A point whose shape is not inside. Not inlined: few threads come here, and the code would swell all
+// others.
+__device__ __noinline__ void update_edge(const Arguments &a, Index x, Index y, Index z) {
+    const Point p = {x, y, z};
+    if constexpr (plan::all_fixed) {
+        keep(a, p);
+    } else {
+#if PLAN_KEEPS
+        if (kept(a, p)) {
+            keep(a, p);
+            return;
+        }
+#endif
+        Outputs out;
+        update_point(AtEdge{a, p}, a, out);
+        put(a, p, out);
+    }
+}
+
+extern "C" __global__ void __launch_bounds__(plan::threads, plan::blocks)
+    STENCIL_KERNEL(const __grid_constant__ Arguments arguments) {
     const Arguments &a = arguments;
     const Point origin = block_origin(a, plan::tile_x, plan::tile_y, plan::tile_z);
     const bool inner = block_inside(a);
@@ -19,7 +37,7 @@ extern "C" __global__ void
         if (inner || (in_box(a, p) && shape_inside(a, p, p)))
             update_inner(a, p);
         else if (in_box(a, p))
-            update_anywhere(a, p.x, p.y, p.z);
+            update_edge(a, p.x, p.y, p.z);
     };
     if constexpr (plan::tile_x == plan::threads_x && plan::tile_y == plan::threads_y &&
                   plan::tile_z == plan::threads_z)

@@ -11,71 +11,55 @@
 #include "taps.cuh"
 #include "point.cuh"
 
-// The packs that hold one row's taps of all the thread's points: the element at x0 + dx is
-// element[before * vector + dx].
-template <int row> struct Window {
-    static constexpr int before = (Row<row>::low + plan::vector - 1) / plan::vector;
-    static constexpr int after = (Row<row>::high + plan::vector - 1) / plan::vector;
-    Real element[(before + 1 + after) * plan::vector];
+// The rows that the taps of all the thread's points read: the element at x0 + dx is
+// element[row][low + dx].
+struct Rows {
+    static constexpr int low = (plan::low_x + plan::vector - 1) / plan::vector * plan::vector;
+    static constexpr int high = (plan::high_x + plan::vector - 1) / plan::vector * plan::vector;
+    using Wide = Pack<Real, plan::vector>;
+    alignas(Wide) Real element[plan::rows > 0 ? plan::rows : 1][low + plan::vector + high];
 
-    __device__ __forceinline__ void read(const Arguments &a, const AtInner &at) {
-        const Grid &grid = a.grid[Array<Row<row>::array>::grid];
-        const Real *from = at.cell[Row<row>::array] +
-                           offset(grid, 0, Row<row>::dy, Row<row>::dz);
-        if constexpr (plan::packs) {
-            using Wide = Pack<Real, plan::vector>;
+    template <int row = 0> __device__ __forceinline__ void read(const AtInner &at) {
+        if constexpr (row < plan::rows) {
+            using R = Row<row>;
+            const Real *const from =
+                at.cell[R::array] + offset(at.a.grid[Array<R::array>::grid], 0, R::dy, R::dz);
+#if PLAN_PACKS
 #pragma unroll
-            for (int k = 0; k < before + 1 + after; ++k) {
-                const Wide pack = load_pack(reinterpret_cast<const Wide *>(from) + k - before);
+            for (int i = -low; i < plan::vector + R::high; i += plan::vector)
+                if (i + plan::vector > -R::low)
+                    *reinterpret_cast<Wide *>(&element[row][low + i]) =
+                        load_pack(reinterpret_cast<const Wide *>(from + i));
+#else
 #pragma unroll
-                for (int i = 0; i < plan::vector; ++i)
-                    element[k * plan::vector + i] = pack.element[i];
-            }
-        } else {
-#pragma unroll
-            for (int i = -Row<row>::low; i < plan::vector + Row<row>::high; ++i)
-                element[before * plan::vector + i] = load(from + i);
+            for (int i = -R::low; i < plan::vector + R::high; ++i)
+                element[row][low + i] = load(from + i);
+#endif
+            read<row + 1>(at);
         }
     }
-};
-
-// All rows of the shape, one window each.
-template <int row> struct Windows {
-    Window<row> window;
-    Windows<row + 1> rest;
-    __device__ __forceinline__ void read(const Arguments &a, const AtInner &at) {
-        window.read(a, at);
-        rest.read(a, at);
-    }
-    template <int array, int dy, int dz> __device__ __forceinline__ Real at(int i) const {
-        using R = Row<row>;
-        if constexpr (R::array == array && R::dy == dy && R::dz == dz)
-            return window.element[Window<row>::before * plan::vector + i];
+    template <int array, int dy, int dz, int row = 0>
+    __device__ __forceinline__ Real at(int i) const {
+        if constexpr (Row<row>::array == array && Row<row>::dy == dy && Row<row>::dz == dz)
+            return element[row][low + i];
         else
-            return rest.template at<array, dy, dz>(i);
-    }
-};
-template <> struct Windows<plan::rows> {
-    template <int, int, int> __device__ Real at(int) const; // where nothing is read: never called
-    __device__ __forceinline__ void read(const Arguments &, const AtInner &) {
+            return at<array, dy, dz, row + 1>(i);
     }
 };
 
-template <int point> struct AtWindow {
-    const Windows<0> &windows;
+template <int point> struct AtRows {
+    const Rows &rows;
     template <int array, int dx, int dy, int dz> __device__ __forceinline__ Real tap() const {
-        return windows.template at<array, dy, dz>(point + dx);
+        return rows.template at<array, dy, dz>(point + dx);
     }
 };
 
-using Results = Real[plan::vector][plan::outputs];
-
+using Results = Outputs[plan::vector];
 template <int point = 0>
-__device__ __forceinline__ void update_windows(const Windows<0> &windows, const Arguments &a,
-                                               Results &out) {
+__device__ __forceinline__ void update_points(const Arguments &a, const Rows &rows, Results &out) {
     if constexpr (point < plan::vector) {
-        update_point(AtWindow<point>{windows}, a, out[point]);
-        update_windows<point + 1>(windows, a, out);
+        update_point(AtRows<point>{rows}, a, out[point]);
+        update_points<point + 1>(a, rows, out);
     }
 }
 
@@ -83,7 +67,7 @@ template <int output = 0>
 __device__ __forceinline__ void put_packs(const Arguments &a, const Point &p, const Results &out) {
     if constexpr (output < plan::outputs) {
         const Grid &grid = a.grid[Output<output>::grid];
-        Real *const to = grid.data + opaque(offset(grid, p.x, p.y, p.z));
+        Real *const to = grid.data + opaque_offset(offset(grid, p.x, p.y, p.z));
         Pack<Real, plan::vector> pack;
 #pragma unroll
         for (int i = 0; i < plan::vector; ++i)
@@ -99,34 +83,28 @@ __device__ __forceinline__ void put_packs(const Arguments &a, const Point &p, co
     }
 }
 
-__device__ __forceinline__ void update_packs(const Arguments &a, const Point &p) {
-    AtInner at = {a, {}};
-    at.place(p);
-    Windows<0> windows;
-    windows.read(a, at);
-    Results out;
-    update_windows(windows, a, out);
-    put_packs(a, p, out);
-}
-
 // The thread's points, p and the vector - 1 after it in x, where some may lie near an edge.
 __device__ __forceinline__ bool packs_inside(const Arguments &a, const Point &p) {
-    // Whole packs are loaded, so a window may reach further than the shape.
-    constexpr int reach = (plan::high_x + plan::vector - 1) / plan::vector * plan::vector;
-    return p.x + plan::vector <= a.end[0] && p.x + plan::vector + reach <= a.size[0] &&
+    // Whole packs are loaded, which may reach further than the shape.
+    return p.x + plan::vector <= a.end[0] && p.x + plan::vector + Rows::high <= a.size[0] &&
            shape_inside(a, p, {p.x + plan::vector - 1, p.y, p.z});
 }
 
-extern "C" __global__ void
-    __launch_bounds__(plan::threads, plan::blocks)
-        STENCIL_KERNEL(const __grid_constant__ Arguments arguments) {
+extern "C" __global__ void __launch_bounds__(plan::threads, plan::blocks)
+    STENCIL_KERNEL(const __grid_constant__ Arguments arguments) {
     const Arguments &a = arguments;
     const Point origin = block_origin(a, plan::tile_x, plan::tile_y, plan::tile_z);
     const bool inner = block_inside(a);
     const auto update = [&](int x, int y, int z) {
         const Point p = {origin.x + x * plan::vector, origin.y + y, origin.z + z};
         if (inner || (in_box(a, p) && packs_inside(a, p))) {
-            update_packs(a, p);
+            AtInner at = {a, {}};
+            at.place(p);
+            Rows rows;
+            rows.read(at);
+            Results out;
+            update_points(a, rows, out);
+            put_packs(a, p, out);
         } else if (in_box(a, p)) {
             for (int i = 0; i < plan::vector && p.x + i < a.end[0]; ++i)
                 update_anywhere(a, p.x + i, p.y, p.z);

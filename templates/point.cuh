@@ -3,7 +3,7 @@ template <int output = 0>
 __device__ __forceinline__ void put(const Arguments &a, const Point &p, const Outputs &out) {
     if constexpr (output < plan::outputs) {
         const Grid &to = a.grid[Output<output>::grid];
-        *(to.data + opaque(offset(to, p.x, p.y, p.z))) = out[output];
+        *(to.data + opaque_offset(offset(to, p.x, p.y, p.z))) = out[output];
         put<output + 1>(a, p, out);
     }
 }
@@ -21,7 +21,7 @@ __device__ __forceinline__ void update_inner(const Arguments &a, const Point &p)
 __device__ __noinline__ void update_anywhere(const Arguments &a, Index x, Index y, Index z) {
     const Point p = {x, y, z};
 #if PLAN_KEEPS
-    if (kept(a, p)) {
+    if (plan::all_fixed ? !shape_inside(a, p, p) : kept(a, p)) {
         keep(a, p);
         return;
     }

@@ -29,11 +29,11 @@ constexpr bool gives_value =
 // Whether the boundary gives the value of the cells at i.
 template <int axis> __device__ __forceinline__ bool outside(int i, int size, Real &value) {
     if (gives_value<axis, 0> && i < 0) {
-        value = Edge<axis, 0>::value();
+        value = Edge<axis, 0>::beyond();
         return true;
     }
     if (gives_value<axis, 1> && i >= size) {
-        value = Edge<axis, 1>::value();
+        value = Edge<axis, 1>::beyond();
         return true;
     }
     return false;

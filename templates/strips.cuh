@@ -178,7 +178,7 @@ __device__ __forceinline__ void load_wrapped(const Real *row, const Strip &s, In
 __device__ __forceinline__ void load_carefully(const Arguments &a, const Strip &s, Index y, int lane,
                                             SharedAt<Real> slot) {
     const bool beyond = !endless<2> && (y < 0 || y >= a.size[2]);
-    const Real value = y < 0 ? Edge<2, 0>::value() : Edge<2, 1>::value();
+    const Real value = y < 0 ? Edge<2, 0>::beyond() : Edge<2, 1>::beyond();
     y = wrapped(y, a.size[2]);
     const Grid &grid = a.grid[Array<0>::grid];
 #pragma unroll 1
@@ -196,9 +196,9 @@ __device__ __forceinline__ void set_beside(const Place &me, Real (&value)[points
 #pragma unroll
     for (int p = 0; p < points; ++p) {
         if (!inside<0, 0> && kept_low(p) >= 0 && me.low_lane == kept_low(p))
-            value[p] = Edge<0, 0>::value();
+            value[p] = Edge<0, 0>::beyond();
         if (!inside<0, 1> && kept_high(p) >= 0 && me.high_lane == kept_high(p))
-            value[p] = Edge<0, 1>::value();
+            value[p] = Edge<0, 1>::beyond();
     }
 }
 

@@ -5,7 +5,7 @@ struct AtInner {
     template <int array = 0> __device__ __forceinline__ void place(const Point &p) {
         if constexpr (array < plan::arrays) {
             const Grid &grid = a.grid[Array<array>::grid];
-            cell[array] = grid.data + opaque(offset(grid, p.x, p.y, p.z));
+            cell[array] = grid.data + opaque_offset(offset(grid, p.x, p.y, p.z));
             place<array + 1>(p);
         }
     }

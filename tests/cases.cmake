@@ -13,18 +13,20 @@ function(sg_case_test name seconds)
 endfunction()
 sg_case_test(selftest 300 run_cases --mode selftest)
 sg_case_test(golden 60 run_cases --mode golden)
-# `run` compiles all kernels with -O1. Those of the files of specs/ are compiled once more with the flags that users have,
-# which the properties, the self-tests, the command's tests and most unit tests have too.
+# Kernels are compiled quickly, but those of the files of specs/ with the flags that users have, which the self-tests, the
+# command's tests and most unit tests have too.
 # Under the sanitizers everything takes three times as long: there, one case of 32 and one property of 16 have to do, and
-# NVRTC, which is not built with sanitizers, is not asked again.
+# NVRTC, which is not built with sanitizers, is not asked again. All sources are made once there, for the sanitizers to
+# look on; whether others are the same is no question for them.
 if(SG_SANITIZE)
   sg_case_test(run 900 run_cases --mode run --shard 0/32)
   sg_case_test(properties 300 run_cases --mode properties --shard 0/16)
+  sg_test(cases.sources 400 run_cases --mode sources)
 else()
-  sg_case_test(run 900 run_cases --mode run)
-  sg_quick_kernels(cases.run)
+  sg_case_test(run 900 run_cases --mode run --without specs)
   sg_case_test(specs 300 run_cases --mode run --only specs)
   sg_case_test(cubin 900 run_cases --mode cubin)
   sg_case_test(properties 300 run_cases --mode properties)
+  sg_case_test(sources 300 sh ${CMAKE_CURRENT_LIST_DIR}/sources.sh $<TARGET_FILE:run_cases>)
+  sg_quick_kernels(cases.run cases.properties)
 endif()
-sg_case_test(sources 400 sh ${CMAKE_CURRENT_LIST_DIR}/sources.sh $<TARGET_FILE:run_cases>)

@@ -169,12 +169,10 @@ int datafile_open(datafile *f, const char *path) {
     if (f->file == NULL)
         return complain(EXIT_DATA, path, "cannot open: %s", strerror(errno));
     text error = new_text();
-    int code = EXIT_DONE;
-    if (!read_header(f, &error))
-        code = complain(EXIT_DATA, path, "%s", error.data);
-    if (code != EXIT_DONE)
-        datafile_close(f);
-    return code;
+    if (read_header(f, &error))
+        return EXIT_DONE;
+    datafile_close(f);
+    return complain(EXIT_DATA, path, "%s", error.data);
 }
 
 bool datafile_holds(const datafile *f, dtype type) {

@@ -160,7 +160,7 @@ void draw_input(job *j, dtype type, const program *p, int array, operator_id op,
                 const sample *numbers, uint64_t *state, family_call *call) {
     const int64_t count = program_elements(p, array, call->sizes);
     const bool product = op == OPERATOR_PRODUCT, near = product && type < DTYPE_REALS;
-    const bool fits = kind == DRAW_RANDOM && (product || sample_is_plain(numbers));
+    const bool fits = product ? kind != DRAW_WILD : kind == DRAW_RANDOM && sample_is_plain(numbers);
     draw_array(j, p, array, call);
     void *data = call->arrays[array];
     draw_list(j, type, kind, numbers, state, data, count);

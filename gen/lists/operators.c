@@ -8,9 +8,8 @@
 /* ---- operators ------------------------------------------------------------------------------- */
 
 const operator_word operator_words[OPERATOR_COUNT] = {
-    [OPERATOR_SUM] = {"sum", "a + b", false, false, true, EXPR_ADD, "a + b", "wrapping_add(a, b)"},
-    [OPERATOR_PRODUCT] = {"product", "a * b", false, false, true, EXPR_MULTIPLY, "a * b",
-                          "wrapping_multiply(a, b)"},
+    [OPERATOR_SUM] = {"sum", "a + b", false, false, true, EXPR_ADD, "a + b", "+"},
+    [OPERATOR_PRODUCT] = {"product", "a * b", false, false, true, EXPR_MULTIPLY, "a * b", "*"},
     [OPERATOR_MIN] = {"min", "the lesser; NaN where one is NaN", false, false, false, EXPR_MIN,
                       "minimum(a, b)", NULL},
     [OPERATOR_MAX] = {"max", "the greater; NaN where one is NaN", false, false, false, EXPR_MAX,
@@ -198,23 +197,33 @@ void operator_write(text *t, const pattern *p, dtype type, const pattern_operato
                     const char *identity) {
     text_printf(t,
                 "// combine(%s(), a) == combine(a, %s()) == a\n"
-                "__device__ __forceinline__ Real %s() {\n    return ",
+                "__device__ __forceinline__ Real %s() { return ",
                 identity, identity, identity);
     operator_write_value(t, type, operator_identity(o, type));
-    text_add(t, ";\n}\n");
+    text_add(t, "; }\n");
     if (is_truth(o))
-        text_add(t, "__device__ __forceinline__ Real prepare(Real a) {\n"
-                    "    return Real(a != Real(0));\n}\n");
+        text_add(
+            t, "__device__ __forceinline__ Real prepare(Real a) { return Real(a != Real(0)); }\n");
     if (o->id == OPERATOR_OWN) {
         pattern_write_function(t, p, o->function, "Real", "combine");
         return;
     }
     const operator_word *word = &operator_words[o->id];
-    const bool wraps = word->wrapping != NULL && (type == DTYPE_INT32 || type == DTYPE_INT64);
-    text_printf(t,
-                "__device__ __forceinline__ Real combine(const Arguments &, Real a, Real b) {\n"
-                "    return %s;\n}\n",
-                wraps ? word->wrapping : word->formula);
+    const char *unsigned_type = type == DTYPE_INT32   ? "unsigned"
+                                : type == DTYPE_INT64 ? "Word"
+                                                      : NULL;
+    const bool wraps = word->wraps != NULL && unsigned_type != NULL;
+    if (wraps)
+        text_printf(t,
+                    "// Wraps, as unsigned numbers do: compilers take it that signed ones do not.\n"
+                    "%s",
+                    type == DTYPE_INT64 ? "using Word = unsigned long long;\n" : "");
+    text_add(t, "__device__ __forceinline__ Real combine(const Arguments &, Real a, Real b) {\n");
+    if (wraps)
+        text_printf(t, "    return Real(%s(a) %s %s(b));\n}\n", unsigned_type, word->wraps,
+                    unsigned_type);
+    else
+        text_printf(t, "    return %s;\n}\n", word->formula);
 }
 
 double operator_operations(job *j, const pattern *p, const pattern_operator *o) {

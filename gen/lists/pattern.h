@@ -245,7 +245,8 @@ typedef struct operator_word {
     bool truth;          /* elements that are not 0 become 1 before they are used */
     bool rounds;         /* on reals: the result depends on how elements are grouped */
     expr_op op;          /* the same operation of expressions; EXPR_OP_COUNT: there is none */
-    const char *formula, *wrapping; /* in CUDA; of signed whole numbers, NULL: the same */
+    const char *formula; /* in CUDA */
+    const char *wraps;   /* its sign, where signed whole numbers wrap; else NULL */
 } operator_word;
 extern const operator_word operator_words[OPERATOR_COUNT];
 

@@ -20,9 +20,12 @@ static span next_part(span *s) {
     return (span){t.at.begin, end};
 }
 
-/* Where the mark stands in the expression outside of brackets, or its end. */
+/* Where the mark stands in the expression outside of brackets, or its end. Most expressions do not
+   have it anywhere. */
 static span find_mark(span s, const char *mark) {
     const size_t length = strlen(mark);
+    if (memchr(s.begin, *mark, (size_t)(s.end - s.begin)) == NULL)
+        return (span){s.end, s.end};
     for (span rest = s; scan_token(rest).kind != TOKEN_END;) {
         const span part = next_part(&rest);
         if ((size_t)(s.end - part.begin) >= length && memcmp(part.begin, mark, length) == 0)
@@ -126,10 +129,14 @@ static const char *past_zero(span s) {
     return next.kind == TOKEN_END || token_in(&next, "+ -") ? s.begin : NULL;
 }
 
+/* Whether it is a sum with something to leave out: a 0, or a factor. */
 static bool only_adds(span s) {
-    static const char *const others[] = {"?", "&&", "||", "<", ">", "=", "!", "&", "|", "^"};
-    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
-        if (has(s, others[i]))
+    const size_t length = (size_t)(s.end - s.begin);
+    if (memchr(s.begin, '0', length) == NULL && memchr(s.begin, '*', length) == NULL &&
+        memchr(s.begin, '/', length) == NULL)
+        return false;
+    while (scan_token(s).kind != TOKEN_END)
+        if (strchr("?<>=!&|^", *next_part(&s).begin) != NULL)
             return false;
     return true;
 }

@@ -24,9 +24,9 @@ int scan_indent(span s) {
     return (int)(at - s.begin);
 }
 
-static bool begins(const char *at, const char *end, const char *word) {
-    const size_t length = strlen(word);
-    return (size_t)(end - at) >= length && memcmp(at, word, length) == 0;
+/* A slash, and such a mark behind it. */
+static bool begins(const char *at, const char *end, char mark) {
+    return end - at >= 2 && at[0] == '/' && at[1] == mark;
 }
 
 /* Past blanks, comments, and the backslashes that continue a directive. */
@@ -34,10 +34,10 @@ static const char *past_blanks(const char *at, const char *end) {
     while (at < end) {
         if (*at == ' ' || *at == '\n' || *at == '\t' || *at == '\\')
             at++;
-        else if (begins(at, end, "//"))
+        else if (begins(at, end, '/'))
             at = scan_past_line((span){at, end});
-        else if (begins(at, end, "/*")) {
-            for (at += 2; at < end && !begins(at, end, "*/");)
+        else if (begins(at, end, '*')) {
+            for (at += 2; at < end && !(at[0] == '*' && end - at >= 2 && at[1] == '/');)
                 at++;
             at = at < end ? at + 2 : end;
         } else
@@ -81,24 +81,16 @@ token next_token(span *s) {
     return t;
 }
 
-bool same_text(span a, span b) {
-    return a.end - a.begin == b.end - b.begin &&
-           memcmp(a.begin, b.begin, (size_t)(a.end - a.begin)) == 0;
-}
-
-bool span_is(span s, const char *word) {
-    return same_text(s, (span){word, word + strlen(word)});
-}
-
-bool token_is(const token *t, const char *word) {
-    return span_is(t->at, word);
-}
-
 bool token_in(const token *t, const char *words) {
-    for (const char *end; *words != '\0'; words = *end == ' ' ? end + 1 : end) {
-        end = words + strcspn(words, " ");
-        if (same_text(t->at, (span){words, end}))
+    const size_t length = (size_t)(t->at.end - t->at.begin);
+    while (*words != '\0') {
+        const char *word = words;
+        while (*words != '\0' && *words != ' ')
+            words++;
+        if ((size_t)(words - word) == length && *word == *t->at.begin &&
+            memcmp(word, t->at.begin, length) == 0)
             return true;
+        words += *words == ' ';
     }
     return false;
 }
@@ -108,19 +100,33 @@ void add_span(text *t, const char *begin, const char *end) {
 }
 
 static bool opens(const token *t) {
-    return t->kind == TOKEN_MARK && strchr("([{", *t->at.begin) != NULL;
+    const char *c = t->at.begin;
+    return t->kind == TOKEN_MARK && (*c == '(' || *c == '[' || *c == '{');
 }
 
 static bool closes(const token *t) {
-    return t->kind == TOKEN_MARK && strchr(")]}", *t->at.begin) != NULL;
+    const char *c = t->at.begin;
+    return t->kind == TOKEN_MARK && (*c == ')' || *c == ']' || *c == '}');
 }
 
+/* Only brackets, texts and comments count within it. */
 const char *scan_past_bracket(span s) {
+    const token first = scan_token(s);
+    if (!opens(&first) && !closes(&first))
+        return first.at.end;
     int depth = 0;
-    for (token t; (t = scan_token(s)).kind != TOKEN_END; s.begin = t.at.end) {
-        depth += opens(&t) - closes(&t);
-        if (depth == 0)
-            return t.at.end;
+    for (const char *at = first.at.begin; at < s.end;) {
+        const char c = *at;
+        if (c == '"' || c == '\'') {
+            at = past_quoted(at, s.end);
+        } else if (begins(at, s.end, '/') || begins(at, s.end, '*')) {
+            at = past_blanks(at, s.end);
+        } else {
+            at++;
+            depth += (c == '(' || c == '[' || c == '{') - (c == ')' || c == ']' || c == '}');
+            if (depth == 0 && (c == ')' || c == ']' || c == '}'))
+                return at;
+        }
     }
     return s.end;
 }
@@ -160,7 +166,7 @@ span scan_value(span s) {
  */
 
 static const char *past_comments(span s) {
-    while (s.begin < s.end && begins(s.begin + scan_indent(s), s.end, "//"))
+    while (s.begin < s.end && begins(s.begin + scan_indent(s), s.end, '/'))
         s.begin = scan_past_line(s);
     return s.begin;
 }
@@ -198,7 +204,7 @@ piece scan_piece(span s) {
     if (first == s.end || *first == '\n') {
         p.kind = PIECE_BLANK;
         p.at.end = scan_past_line(s);
-    } else if (begins(first, s.end, "//")) {
+    } else if (begins(first, s.end, '/')) {
         p.kind = PIECE_COMMENT;
         p.at.end = past_comments(s);
     } else if (*first == '#') {

@@ -10,6 +10,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <string.h>
 
 /* ---- reading --------------------------------------------------------------------------------- */
 
@@ -29,11 +30,22 @@ typedef struct token {
 token scan_token(span);
 /* The same, and takes it off. */
 token next_token(span *);
-bool token_is(const token *, const char *word);
 bool token_in(const token *, const char *words); /* "if for while": one of these */
-bool span_is(span, const char *word);
-bool same_text(span, span);
 void add_span(text *, const char *begin, const char *end);
+
+/* Inline, because most of the time of folding is spent on comparing words. */
+static inline bool same_text(span a, span b) {
+    return a.end - a.begin == b.end - b.begin &&
+           memcmp(a.begin, b.begin, (size_t)(a.end - a.begin)) == 0;
+}
+
+static inline bool span_is(span s, const char *word) {
+    return same_text(s, (span){word, word + strlen(word)});
+}
+
+static inline bool token_is(const token *t, const char *word) {
+    return span_is(t->at, word);
+}
 
 /* Past the first token, or past the bracket that closes it where it opens one. */
 const char *scan_past(span);

@@ -6,7 +6,7 @@ static const char *const extents[] = {"nx", "ny", "nz"};
 
 /* The blocks along an axis that no edge concerns; without this all take the slower way. */
 static void write_inner_blocks(text *t, const program_launch *l, int k, const char *extent) {
-    text_printf(t, "//     a.inner_first[%d] = %d, a.inner_end[%d] = ", k,
+    text_printf(t, ", a.inner_first[%d] = %d, a.inner_end[%d] = ", k,
                 (l->grid.low[k] + l->per_block[k] - 1) / l->per_block[k], k);
     if (l->grid.high[k] == 0)
         text_add(t, extent);
@@ -14,7 +14,6 @@ static void write_inner_blocks(text *t, const program_launch *l, int k, const ch
         text_printf(t, l->per_block[k] == 1 ? "%s - %d" : "(%s - %d)", extent, l->grid.high[k]);
     if (l->per_block[k] > 1)
         text_printf(t, " / %d", l->per_block[k]);
-    text_add(t, ";\n");
 }
 
 static void write_launch_call(text *t, const program_launch *l) {
@@ -49,9 +48,10 @@ void source_write_launch_example(text *t, const model *m, const program *program
     text_add(t, ") in device memory:\n//     Arguments a = {};\n");
     for (int k = 0; k < AXES; k++) {
         const char *extent = l->grid.axes[k] < 0 ? "1" : extents[l->grid.axes[k]];
-        text_printf(t, "//     a.size[%d] = a.end[%d] = %s;\n", k, k, extent);
+        text_printf(t, "//     a.size[%d] = a.end[%d] = %s", k, k, extent);
         if (!one_way)
             write_inner_blocks(t, l, k, extent);
+        text_add(t, ";\n");
     }
     for (int i = 0; i < program->array_count; i++) {
         const program_array *a = &program->arrays[i];
@@ -63,22 +63,28 @@ void source_write_launch_example(text *t, const model *m, const program *program
                     a->name, a->written ? "written" : "read");
     }
     for (int i = 0; i < program->parameter_count; i++)
-        text_printf(t, "//     a.parameter[%d] = %s;\n", i, program->parameters[i].name);
+        text_printf(t, "%sa.parameter[%d] = %s%s", i % 4 == 0 ? "//     " : " ", i,
+                    program->parameters[i].name,
+                    i + 1 == program->parameter_count ? ";\n"
+                    : i % 4 == 3                      ? ",\n"
+                                                      : ",");
     write_launch_call(t, l);
 }
 
 void source_write_launch_notes(text *t, const program *program, const program_launch *l) {
     text_add(t, "// CUDA takes at most 65535 blocks along y and along z.\n");
+    const char *before = "// For the next step ";
     for (int i = 0; i < program->array_count; i++) {
         const program_array *a = &program->arrays[i];
         if (a->grid.reads < 0)
             continue;
-        text_printf(t, "// For the next step %s takes the place of %s", a->name,
+        text_printf(t, "%s%s takes the place of %s", before, a->name,
                     program->arrays[a->grid.reads].name);
         if (a->grid.previous >= 0)
             text_printf(t, ", and that the place of %s", program->arrays[a->grid.previous].name);
-        text_add(t, ".\n");
+        before = ", ";
     }
+    text_add(t, before[0] == ',' ? ".\n" : "");
     if (l->grid.spare > 0)
         text_printf(
             t, "// It is for rows of packs: nx and all addresses are multiples of %d elements%s.\n",

@@ -178,7 +178,7 @@ static void write_boundaries(text *t, const model *m, const plan *p) {
     text_add(t, " };\n"
                 "template <Boundary rule> struct Side {\n"
                 "    static constexpr Boundary kind = rule;\n"
-                "    static __device__ __forceinline__ Real value() {\n"
+                "    static __device__ __forceinline__ Real beyond() {\n"
                 "        return 0;\n    }\n};\n"
                 "// Below (0) and above (1) the grid along each of the kernel's axes.\n"
                 "template <int axis, int side> struct Edge;\n");
@@ -188,7 +188,7 @@ static void write_boundaries(text *t, const model *m, const plan *p) {
             text_printf(t, "template <> struct Edge<%d, %d> : Side<Boundary::%s> {", k, side,
                         boundary_words[s->kind].name);
             if (s->kind == BOUNDARY_CONSTANT) {
-                text_add(t, "\n    static __device__ __forceinline__ Real value() {\n"
+                text_add(t, "\n    static __device__ __forceinline__ Real beyond() {\n"
                             "        return ");
                 emit_constant(t, m->dtype, s->value);
                 text_add(t, ";\n    }\n");

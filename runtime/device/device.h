@@ -79,6 +79,18 @@ typedef struct device_copy {
     size_t to_pitch, from_pitch; /* bytes from a row to the next; at least `bytes` */
 } device_copy;
 
+/* Device memory as another rank's device can find it, of this process or of another on the machine.
+   Plain bytes. */
+enum { DEVICE_HANDLE = 64 };
+typedef struct device_place {
+    int64_t process;
+    uint64_t address, context;           /* as this process has them */
+    uint64_t offset;                     /* from the beginning of its allocation */
+    int32_t device;                      /* as the driver numbers it in this process */
+    int32_t exported;                    /* other processes can open it, by: */
+    unsigned char handle[DEVICE_HANDLE]; /* of the allocation */
+} device_place;
+
 typedef struct device_ops {
     const char *name; /* "cuda", "cpu" */
 
@@ -138,6 +150,13 @@ typedef struct device_ops {
     void *(*mark)(device *, job *, void *stream);
     bool (*passed)(device *, job *, void *mark);
     void (*unmark)(device *, void *mark);
+
+    /* Where memory of this device is, for peer_open on another. */
+    device_place (*peer_place)(device *, const void *memory);
+    /* The allocation of such a place, as kernels of this device can read and write it; *base is
+       where it begins, or in the same process the place itself. False: they cannot. */
+    bool (*peer_open)(device *, const device_place *, void **base);
+    void (*peer_close)(device *, const device_place *, void *base);
 
     /* The seconds that `body` takes on the default stream by the device's own clock. */
     double (*time)(device *, job *, void (*body)(job *, void *), void *argument);

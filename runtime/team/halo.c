@@ -37,6 +37,8 @@ static void make_room(job *j, sg_team *t, struct team_buffer *b, size_t bytes) {
 
 void halo_prepare(job *j, const halo *h, int arrays) {
     const size_t count = (size_t)arrays;
+    if (h->team->stores != NULL)
+        return;
     make_room(j, h->team, &h->team->outgoing,
               count * faces_bytes(h->kernel, h->sends, h->send_count));
     make_room(j, h->team, &h->team->incoming,
@@ -126,17 +128,51 @@ static void speak(job *j, const transfer *t, sg_message *sends, sg_message *rece
                        bytes_of(receives, h->receive_count));
 }
 
+/* The cells themselves are looked at after all ranks have told whether they reach them. */
+void halo_show(job *j, const halo *h, const launch *l) {
+    sg_team *t = h->team;
+    device *d = t->context->device;
+    const int ranks = t->transport.ranks, arrays = h->kernel->program->array_count;
+    if (t->stores == NULL)
+        return;
+    stores_array *mine = job_array(j, (size_t)arrays, sizeof *mine);
+    stores_array *all = job_array(j, (size_t)ranks * (size_t)arrays, sizeof *all);
+    int32_t *good = job_array(j, (size_t)ranks, sizeof *good), own;
+    for (int i = 0; i < arrays; i++) {
+        mine[i].place = d->ops->peer_place(d, l->grids[i].data);
+        memcpy(mine[i].stride, l->grids[i].stride, sizeof mine[i].stride);
+    }
+    team_gather(j, t, mine, (size_t)arrays * sizeof *mine, all);
+    own = stores_prepare(j, t->stores, all, ranks, arrays);
+    team_gather(j, t, &own, sizeof own, good);
+    for (int i = 0; i < ranks; i++)
+        if (!good[i])
+            job_fail(j, FAULT_DEVICE, NULL, 0,
+                     "rank %d cannot reach the arrays of '%s' of other ranks: take them from "
+                     "sg_alloc or cuMemAlloc, or set SG_TEAM_STORES=none",
+                     i, h->kernel->program->name);
+}
+
 void halo_exchange(job *j, const halo *h, const launch *l, const int *arrays, int count,
-                   void *stream) {
+                   const int *final, bool written, void *stream) {
     sg_message sends[PART_FACES], receives[PART_FACES];
     sg_team *team = h->team;
     const transfer t = {h, l, arrays, count, stream};
     if (count == 0 || h->send_count + h->receive_count == 0)
         return;
+    team->exchanges++;
+    if (team->stores != NULL) {
+        int origins[LAUNCH_ARRAYS];
+        for (int i = 0; i < count; i++)
+            origins[i] = final[arrays[i]];
+        team->bytes += (int64_t)count * (int64_t)faces_bytes(h->kernel, h->sends, h->send_count);
+        stores_exchange(j, team->stores, h->kernel, h->sends, h->send_count, h->receives,
+                        h->receive_count, l, arrays, origins, count, written, stream);
+        return;
+    }
     lay_messages(j, &t, h->sends, h->send_count, team->outgoing.device, true, false, sends);
     lay_messages(j, &t, h->receives, h->receive_count, team->incoming.device, false, false,
                  receives);
-    team->exchanges++;
     team->bytes += (int64_t)bytes_of(sends, h->send_count);
     if (team->nccl != NULL)
         nccl_exchange(j, team->nccl, sends, h->send_count, receives, h->receive_count, stream);

@@ -163,6 +163,13 @@ static int add_face(const program *p, const sg_team_part *part, const int64_t lo
                                     : first + own;
     }
     out->rank = (place[2] * part->ranks[1] + place[1]) * part->ranks[0] + place[0];
+    out->direction = 13 + direction[0] + 3 * direction[1] + 9 * direction[2];
+    sg_team_part other = *part;
+    parts_place(p, out->rank, low, high, &other);
+    for (int axis = 0; axis < PROGRAM_AXES; axis++)
+        out->there[axis] = direction[axis] > 0   ? 0
+                           : direction[axis] < 0 ? other.size[axis] - other.high[axis]
+                                                 : other.low[axis];
     return out->size[0] > 0 && out->size[1] > 0 && out->size[2] > 0;
 }
 

@@ -7,8 +7,12 @@
 /* Where a launcher has put this process, by the variables that it sets; 0: there is none. */
 static int local_rank(void) {
     static const char *const names[] = {
-        "OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID", "MV2_COMM_WORLD_LOCAL_RANK",
-        "PALS_LOCAL_RANKID",          "SLURM_LOCALID",   "PMI_LOCAL_RANK",
+        "OMPI_COMM_WORLD_LOCAL_RANK",
+        "MPI_LOCALRANKID",
+        "MV2_COMM_WORLD_LOCAL_RANK",
+        "PALS_LOCAL_RANKID",
+        "SLURM_LOCALID",
+        "PMI_LOCAL_RANK",
         "LOCAL_RANK",
     };
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {

@@ -81,6 +81,7 @@ typedef struct run {
     halo halo;
     int64_t depth; /* steps for which filled ghost cells last */
     int64_t fresh; /* steps for which they still do */
+    bool written;  /* launches have written ghost cells since they were filled, or none are known */
     int final[LAUNCH_ARRAYS];
 } run;
 
@@ -107,8 +108,9 @@ static int list_stale(const run *r, bool first, int out[LAUNCH_ARRAYS]) {
 static void fill_ghosts(job *j, run *r, bool first, void *stream) {
     int stale[LAUNCH_ARRAYS];
     const int count = list_stale(r, first, stale);
-    halo_exchange(j, &r->halo, &r->launch, stale, count, stream);
+    halo_exchange(j, &r->halo, &r->launch, stale, count, r->final, r->written, stream);
     r->fresh = r->depth;
+    r->written = false;
 }
 
 /* The box of a single step: the rank's own cells and ghost cells for the steps that follow. */
@@ -124,6 +126,7 @@ static void place_box(run *r, const leap *by, int64_t left) {
         r->launch.begin[axis] = single ? below : 0;
         r->launch.end[axis] = r->part.size[axis] - (single ? above : 0);
     }
+    r->written = r->written || !single || after > 0;
 }
 
 static void send(job *j, run *r, const leap *by, void *stream) {
@@ -217,6 +220,7 @@ static void make_launch(job *j, run *r, const leap *by, int64_t left) {
 static void make_steps(job *j, run *r) {
     const program *p = r->kernel->program;
     device *d = r->kernel->context->device;
+    halo_show(j, &r->halo, &r->launch);
     for (int64_t done = 0; done < r->count;) {
         const leap by = steps_choose(p, r->part.global, r->count - done, false);
         if (r->fresh < by.steps)
@@ -272,6 +276,7 @@ static void run_own(job *j, run *r) {
     r->halo.send_count = parts_faces(p, &r->part, low, high, corners, true, r->halo.sends);
     r->halo.receive_count = parts_faces(p, &r->part, low, high, corners, false, r->halo.receives);
     halo_prepare(j, &r->halo, list_stale(r, true, stale));
+    r->written = true;
     if (r->halo.send_count + r->halo.receive_count == 0)
         steps_make(j, r->kernel, &r->launch, r->count, r->stream, r->final);
     else

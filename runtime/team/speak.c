@@ -192,7 +192,7 @@ static void wait(job *j, void *argument) {
     device *d = t->context->device;
     const double begun = clock_seconds();
     char why[SG_WHY] = "";
-    if (t->nccl == NULL) {
+    if (t->nccl == NULL && t->stores == NULL) {
         d->ops->synchronize(d, j, w->stream);
         return;
     }
@@ -203,9 +203,12 @@ static void wait(job *j, void *argument) {
             continue;
         if (t->transport.exchange(t->transport.user, NULL, 0, NULL, 0, t->seconds, why) != 0)
             job_fail(j, FAULT_DEVICE, NULL, 0, "%s", why);
-        nccl_look(j, t->nccl);
+        if (t->nccl != NULL)
+            nccl_look(j, t->nccl);
         nanosleep(&(struct timespec){.tv_nsec = 20000}, NULL);
     }
+    if (t->stores != NULL)
+        stores_look(j, t->stores);
 }
 
 sg_status sg_team_wait(sg_team *team, sg_stream stream) {

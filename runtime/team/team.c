@@ -2,6 +2,7 @@
 #define _DEFAULT_SOURCE /* gethostname */
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -128,7 +129,38 @@ static int find_shared(const introduction *all, int ranks, int *other) {
     return -1;
 }
 
-/* Joins NCCL where every rank has it, and a GPU of its own. */
+/* Whether all ranks are on GPUs of one machine that reach each other. */
+static bool reach_all(job *j, sg_team *t, const introduction *all) {
+    enum { MOST_RANKS = 64 }; /* of one machine */
+    const int ranks = t->transport.ranks;
+    const char *wish = getenv("SG_TEAM_STORES");
+    int32_t *good = job_array(j, (size_t)ranks, sizeof *good), own;
+    device_place *places = job_array(j, (size_t)ranks, sizeof *places);
+    own = !(wish != NULL && strcmp(wish, "none") == 0) && !t->context->device->ops->host_memory;
+    for (int i = 0; i < ranks; i++)
+        if (strcmp(all[i].host, all[0].host) != 0)
+            own = 0;
+    if (ranks < 2 || ranks > MOST_RANKS)
+        return false;
+    team_gather(j, t, &own, sizeof own, good);
+    for (int i = 0; i < ranks; i++)
+        if (!good[i])
+            return false;
+    t->stores = stores_open(t->job, t->context, t->seconds);
+    const device_place mine = stores_place(t->stores);
+    team_gather(j, t, &mine, sizeof mine, places);
+    own = stores_meet(t->stores, places, ranks);
+    team_gather(j, t, &own, sizeof own, good);
+    for (int i = 0; i < ranks; i++)
+        own = own && good[i];
+    if (!own) {
+        stores_close(t->stores);
+        t->stores = NULL;
+    }
+    return own;
+}
+
+/* By stores where that can be, else joins NCCL where every rank has it, and a GPU of its own. */
 static void meet(job *j, sg_team *t, const char *path) {
     const int ranks = t->transport.ranks;
     sg_context *c = t->context;
@@ -145,6 +177,8 @@ static void meet(job *j, sg_team *t, const char *path) {
     const int shared = find_shared(all, ranks, &other);
     for (int i = 0; i < ranks; i++)
         missing = all[i].wants_nccl ? missing : i;
+    if (reach_all(j, t, all))
+        return;
     if (shared >= 0)
         logger_say(&c->logger, j, SG_LOG_WARNING,
                    "ranks %d and %d share a GPU, so halos go through host memory", other, shared);
@@ -199,6 +233,7 @@ static void name_engine(sg_team *t) {
 static void end_team(void *argument) {
     sg_team *t = argument;
     device *d = t->context->device;
+    stores_close(t->stores);
     nccl_close(t->nccl);
     team_free(t, &t->outgoing);
     team_free(t, &t->incoming);
@@ -233,7 +268,9 @@ static void open_team(job *j, void *argument) {
     else
         open_nccl(j, t, &o->options);
     name_engine(t);
-    t->side = t->nccl != NULL ? t->context->device->ops->stream_open(t->context->device, j) : NULL;
+    t->side = t->nccl != NULL || t->stores != NULL
+                  ? t->context->device->ops->stream_open(t->context->device, j)
+                  : NULL;
     job_keep(j, t);
     o->team = t;
 }

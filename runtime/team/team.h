@@ -5,6 +5,7 @@
 
 #include "runtime/launch/launch.h"
 #include "runtime/team/nccl.h"
+#include "runtime/team/stores.h"
 
 /* Memory for messages, kept from one run to the next. */
 struct team_buffer {
@@ -16,7 +17,8 @@ struct sg_team {
     sg_context *context;
     job *job;               /* holds the team itself */
     sg_transport transport; /* ops of NCCL where the caller gave none */
-    nccl *nccl;             /* NULL: halos go by the transport */
+    stores *stores;         /* halos go by stores into other GPUs' memory; NULL: they do not */
+    nccl *nccl;             /* halos go by NCCL; both NULL: they go by the transport */
     bool nccl_speaks;       /* there is no transport but NCCL */
     double seconds;
     const char *engine;
@@ -71,7 +73,9 @@ void parts_place(const program *, int rank, const int64_t low[3], const int64_t 
 /* Cells of the local arrays that go to a neighbour, or come from there. */
 typedef struct face {
     int rank;
+    int direction; /* to the neighbour: 0 to 26, x first, 13 is here */
     int64_t begin[3], size[3];
+    int64_t there[3]; /* of what is sent: where it begins in the neighbour's local arrays */
 } face;
 
 enum { PART_FACES = 26 };
@@ -94,8 +98,13 @@ typedef struct halo {
 /* Makes room for exchanges of `arrays` arrays at a time. */
 void halo_prepare(job *, const halo *, int arrays);
 
-/* Exchanges the ghost cells of these arrays of the launch. Asynchronous on `stream` with NCCL; else
-   the stream's work is waited for. */
-void halo_exchange(job *, const halo *, const launch *, const int *arrays, int count, void *stream);
+/* Where other ranks find the arrays of a run, before its first exchange. Collective. */
+void halo_show(job *, const halo *, const launch *);
+
+/* Exchanges the ghost cells of these arrays of the launch, whose buffers are those of the run's
+   beginning by `final`. `written`: a launch may have written ghost cells since the last exchange.
+   Asynchronous on `stream` by stores and NCCL; else the stream's work is waited for. */
+void halo_exchange(job *, const halo *, const launch *, const int *arrays, int count,
+                   const int *final, bool written, void *stream);
 
 #endif

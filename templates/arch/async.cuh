@@ -106,14 +106,18 @@ template <class T> __device__ __forceinline__ void copy_one_async(T *shared, con
 #endif
 }
 
-// Copies one element of memory that the kernel itself may write later.
-template <class T> __device__ __forceinline__ void copy_own_async(SharedAt<T> to, const T *from) {
+// Begins to copy 4, 8 or 16 bytes of memory that the kernel itself may write later, to an address in
+// shared memory. The thread goes on, and waits for its own copies later.
+template <class T> __device__ __forceinline__ void copy_own_async(T *shared, const T *from) {
 #if defined(SG_ASYNC_COPIES)
-    copy_async<1>(to, from);
+    const unsigned to = static_cast<unsigned>(__cvta_generic_to_shared(shared));
+    if constexpr (sizeof(T) == 16)
+        asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(to), "l"(from) : "memory");
+    else
+        asm volatile("cp.async.ca.shared.global [%0], [%1], %2;" ::"r"(to), "l"(from), "n"(sizeof(T))
+                     : "memory");
 #else
-    Pack<T, 1> element;
-    element.element[0] = *from;
-    to.template write<1>(element);
+    *shared = *from;
 #endif
 }
 

@@ -3,29 +3,21 @@
 
 // A word that blocks publish with a mark, never 0, in memory that nobody prepares. The value counts
 // only with the mark that is waited for: both are one access, or the value is stored first.
-struct alignas(16) MarkedWord {
-    unsigned long long mark, value;
-};
+struct alignas(16) MarkedWord { unsigned long long mark, value; };
 
-// Of two launches with one tag no moments have the same mark, and none is the tag itself.
-__device__ __forceinline__ unsigned long long mark_of(unsigned long long tag,
-                                                      unsigned long long moment) {
-    return tag + (moment + 1) * 0x9E3779B97F4A7C15ull;
-}
-
-// Another number in each of the launches that follow one another: a multiprocessor's cycles, and
-// which of them it is.
-__device__ __forceinline__ unsigned long long this_moment() {
+// A mark for this moment: another one in each of the launches that follow one another with one tag,
+// and never the tag. From a multiprocessor's cycles, and which of them it is.
+__device__ __forceinline__ unsigned long long new_mark(unsigned long long tag) {
     unsigned multiprocessor;
     asm volatile("mov.u32 %0, %%smid;" : "=r"(multiprocessor));
-    return static_cast<unsigned long long>(clock64()) * 1024 + multiprocessor;
+    const unsigned long long moment = clock64() * 1024ull + multiprocessor;
+    return tag + (moment + 1) * 0x9E3779B97F4A7C15ull;
 }
 
 __device__ __forceinline__ void publish(MarkedWord *to, const MarkedWord &word) {
 #if __CUDACC_VER_MAJOR__ * 100 + __CUDACC_VER_MINOR__ >= 1203 // the type b128
-    asm volatile("{\n\t.reg .b128 word;\n\t"
-                 "mov.b128 word, {%1, %2};\n\t"
-                 "st.relaxed.gpu.global.b128 [%0], word;\n\t}" ::"l"(__cvta_generic_to_global(to)),
+    asm volatile("{ .reg .b128 w; mov.b128 w, {%1, %2}; st.relaxed.gpu.global.b128 [%0], w; }" ::"l"(
+                     __cvta_generic_to_global(to)),
                  "l"(word.mark), "l"(word.value)
                  : "memory");
 #else
@@ -37,9 +29,7 @@ __device__ __forceinline__ void publish(MarkedWord *to, const MarkedWord &word) 
 __device__ __forceinline__ MarkedWord look_at(const MarkedWord *from) {
     MarkedWord word;
 #if __CUDACC_VER_MAJOR__ * 100 + __CUDACC_VER_MINOR__ >= 1203 // the type b128
-    asm volatile("{\n\t.reg .b128 word;\n\t"
-                 "ld.relaxed.gpu.global.b128 word, [%2];\n\t"
-                 "mov.b128 {%0, %1}, word;\n\t}"
+    asm volatile("{ .reg .b128 w; ld.relaxed.gpu.global.b128 w, [%2]; mov.b128 {%0, %1}, w; }"
                  : "=l"(word.mark), "=l"(word.value)
                  : "l"(__cvta_generic_to_global(from))
                  : "memory");

@@ -6,8 +6,7 @@ using Index = long long; // grids and offsets may exceed 2^31 elements
 template <class T, int count> struct alignas(sizeof(T) * count) Pack { T element[count]; };
 
 // A word that one instruction loads or stores, by its bytes.
-template <int bytes> struct BitsOf;
-template <> struct BitsOf<4> { using type = unsigned; };
+template <int bytes> struct BitsOf { using type = unsigned; };
 template <> struct BitsOf<8> { using type = uint2; };
 template <> struct BitsOf<16> { using type = uint4; };
 
@@ -30,6 +29,12 @@ template <class T> __device__ __forceinline__ T opaque(T number) {
         asm("" : "+l"(number));
     else
         asm("" : "+r"(number));
+    return number;
+}
+
+// The same for an offset.
+__device__ __forceinline__ Index opaque_offset(Index number) {
+    asm("" : "+l"(number));
     return number;
 }
 

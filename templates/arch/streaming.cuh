@@ -3,7 +3,10 @@
 
 // Writes memory that is read much later or never: the caches evict it first.
 template <class T> __device__ __forceinline__ void store_once(T *to, const T &from) {
-    __stcs(to, from);
+    if constexpr (sizeof(T) == 16)
+        __stcs(reinterpret_cast<uint4 *>(to), reinterpret_cast<const uint4 &>(from));
+    else
+        __stcs(to, from);
 }
 
 // Stores a pack that is read much later or never: the caches evict it first.

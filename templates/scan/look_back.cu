@@ -99,17 +99,6 @@ __device__ __forceinline__ Real look_back(const Arguments &arguments, const Boar
     }
 }
 
-// One step of the chain: the same operations wherever it stands. Of a function of the spec the
-// compiler might contract others at each place.
-#if defined(PATTERN_OWN_OPERATOR)
-#define PATTERN_CHAIN __noinline__
-#else
-#define PATTERN_CHAIN SAME_BITS
-#endif
-__device__ PATTERN_CHAIN Real chain(const Arguments &arguments, Real before, Real value) {
-    return combine(arguments, before, value);
-}
-
 // The same, always grouped as (((initial∘sum 0)∘sum 1)∘sum 2)∘…: every prefix is the one before it
 // and the tile's own sum. So is every one that is published, and it makes no difference from which
 // of them a block goes on: back to the nearest known one, and forward again in order.

@@ -26,50 +26,17 @@
 
 static_assert(!early || plan::stages > 1, "two tiles are in shared memory");
 
-#if PLAN_AHEAD > 1
-// A block that looks back at once waits for the slowest of all. So it sums up its next tile first, and
-// what others need of that one is published long before they ask:
-//
-//     ahead=1   publish 0, look back 0, store 0, publish 1, look back 1, store 1, …
-//     ahead=2   publish 0, publish 1, look back 0, store 0, publish 2, look back 1, store 1, …
-
-#endif
-#if PLAN_DRAW > 1
-// A block draws the number of its next tile from a counter when it has a stage free, so that a slow
-// block gets fewer tiles.
-
-#endif
-// The sum of a tile, and what comes before the thread's items in it.
-struct Sums {
-    Real all, inside;
-};
-
-// Reads the thread's items once its own copies are there, and publishes the tile's sum.
-__device__ __forceinline__ Sums sum_up(const Arguments &arguments, const Lists &lists,
-                                       const Board &board, Shared &shared, int stage, int which,
-                                       Real (&item)[plan::items]) {
-    Sums sums;
+// Reads the thread's items once its own copies are there, and publishes the tile's sum, which it gives
+// in `all`. Gives what comes before the thread's items in the tile.
+__device__ __forceinline__ Real sum_up(const Arguments &arguments, const Board &board, Shared &shared,
+                                       int stage, Tile which, Real (&item)[plan::items],
+                                       Real &all) {
     warp_barrier(); // the warp's elements are there before a lane reads what others loaded
-    read_items(arguments, lists, shared.staged[stage][warp()], Index(which) * tile + part(), item);
-    sums.inside = before_thread(arguments, shared.sums, item, sums.all);
-    if (warp() == 0 && lists.count > tile) // alone a tile has nobody to tell
-        board.put_tile(which, sums.all);
-    return sums;
-}
-
-// Makes and stores the results of a tile.
-__device__ __forceinline__ void finish(const Arguments &arguments, const Lists &lists,
-                                       Shared &shared, int stage, int which, Real inside,
-                                       Real (&item)[plan::items]) {
-    Real running = combine(arguments, shared.before, inside);
-#pragma unroll
-    for (int k = 0; k < plan::items; ++k) {
-        const Real next = combine(arguments, running, item[k]);
-        item[k] = plan::exclusive ? running : next;
-        running = next;
-    }
-    store_items(lists, shared.staged[stage][warp()], Index(which) * tile + part(), item);
-    warp_barrier(); // all lanes have read the results before the stage's next elements come
+    read_items(arguments, shared.part(stage), part_of(which), item);
+    const Real inside = before_thread(arguments, shared.sums, item, all);
+    if (warp() == 0 && arguments.count > tile) // alone a tile has nobody to tell
+        board.put_tile(which, all);
+    return inside;
 }
 
 // The output may be the input: a block has read its tile before it writes any of it.
@@ -78,66 +45,90 @@ extern "C" __global__ void __launch_bounds__(plan::threads, plan::blocks)
     await_launch_before();
     constexpr int stages = plan::stages, unread = early ? stages - 2 : stages - 1;
     Shared &shared = *reinterpret_cast<Shared *>(shared_bytes());
-    const Lists lists(arguments);
-    const int tiles = static_cast<int>((arguments.count - 1) / tile + 1);
-    const int blocks = static_cast<int>(gridDim.x);
+    const Tile tiles = (arguments.count - 1) / tile + 1, blocks = gridDim.x;
 #if PLAN_DRAW > 1
+    // A block draws the number of its next tile from a counter when it has a stage free, so that a
+    // slow block gets fewer tiles.
     const bool drawn = tiles > warp_size && tiles > stages * blocks;
 #endif
 
     // The tile of the next step, and those whose elements are on their way. Every stage ends a group
     // of copies, also where there is no more to load.
-    int mine[stages];
+    Tile mine[stages];
 #pragma unroll
     for (int s = 0; s < stages; ++s) {
-        mine[s] = static_cast<int>(blockIdx.x) + s * blocks;
+        mine[s] = blockIdx.x + s * blocks;
         if (s == stages - 1)
             break;
         if (mine[s] < tiles)
-            begin_loads(lists, shared.staged[s][warp()], Index(mine[s]) * tile + part());
+            begin_loads(arguments, shared.part(s), part_of(mine[s]));
         copies_commit();
     }
-    Board board(arguments, tiles);
+    Board board = {static_cast<MarkedWord *>(arguments.published),
+                   static_cast<GroupWords *>(arguments.groups), arguments.tag,
+                   tiles <= warp_size ? tiles : 0};
     if (warp() == 0)
         board.open();
-    Real item[plan::items];
-    Sums sums, next = {identity(), identity()};
-    if (early && mine[0] < tiles) {
+    alignas(16) Real item[plan::items];
+#if PLAN_AHEAD > 1
+    // A block that looks back at once waits for the slowest of all. So it sums up its next tile first,
+    // and what others need of that one is published long before they ask:
+    //
+    //     ahead=1   publish 0, look back 0, store 0, publish 1, look back 1, store 1, …
+    //     ahead=2   publish 0, publish 1, look back 0, store 0, publish 2, look back 1, store 1, …
+    Real next_all = identity(), next_inside = identity();
+    if (mine[0] < tiles) {
         copies_wait<unread>();
-        next = sum_up(arguments, lists, board, shared, 0, mine[0], item);
+        next_inside = sum_up(arguments, board, shared, 0, mine[0], item, next_all);
         __syncthreads(); // all have read the sums of its warps before any writes those of the next
     }
+#endif
     for (int stage = 0; mine[0] < tiles;) {
         const int behind = stage == 0 ? stages - 1 : stage - 1;
         const int beyond = stage == stages - 1 ? 0 : stage + 1;
-        const int newest = mine[stages - 1], second = stages > 1 ? mine[stages > 1] : tiles;
+        const Tile newest = mine[stages - 1];
         if (newest < tiles)
-            begin_loads(lists, shared.staged[behind][warp()], Index(newest) * tile + part());
+            begin_loads(arguments, shared.part(behind), part_of(newest));
         copies_commit();
         copies_wait<unread>();
-        sums = next;
-        if (!early)
-            sums = sum_up(arguments, lists, board, shared, stage, mine[0], item);
-        else if (second < tiles)
-            next = sum_up(arguments, lists, board, shared, beyond, second, item);
+#if PLAN_AHEAD > 1
+        const Tile second = mine[1];
+        const Real all = next_all, inside = next_inside;
+        if (second < tiles)
+            next_inside = sum_up(arguments, board, shared, beyond, second, item, next_all);
         else
             __syncthreads(); // as in sum_up: all threads are done with the tile before
+#else
+        Real all;
+        const Real inside = sum_up(arguments, board, shared, stage, mine[0], item, all);
+#endif
 #if PLAN_DRAW > 1
         if (drawn && newest < tiles && threadIdx.x == plan::threads - 1)
             shared.newest = atomic_add(board.ticket(), 1);
 #endif
         if (warp() == 0) { // alone a tile has nobody to ask
-            const Real before = tiles == 1 ? initial(arguments)
-                                           : look_back(arguments, board, mine[0], sums.all);
+            const Real before =
+                tiles == 1 ? initial(arguments) : look_back(arguments, board, mine[0], all);
             if (lane() == 0)
                 shared.before = before;
         }
         __syncthreads(); // what comes before is there, and all have read the sums of the warps
-        if (early)
-            read_items(arguments, lists, shared.staged[stage][warp()], Index(mine[0]) * tile + part(), item);
-        finish(arguments, lists, shared, stage, mine[0], sums.inside, item);
-        if (early && warp() == 0 && second < tiles && board.is_last(second))
-            publish_group_early(arguments, board, second, next.all);
+#if PLAN_AHEAD > 1
+        read_items(arguments, shared.part(stage), part_of(mine[0]), item);
+#endif
+        Real running = combine(arguments, shared.before, inside);
+#pragma unroll
+        for (int k = 0; k < plan::items; ++k) {
+            const Real next = combine(arguments, running, item[k]);
+            item[k] = plan::exclusive ? running : next;
+            running = next;
+        }
+        store_items(arguments, shared.part(stage), part_of(mine[0]), item);
+        warp_barrier(); // all lanes have read the results before the stage's next elements come
+#if PLAN_AHEAD > 1
+        if (warp() == 0 && second < tiles && board.is_last(second))
+            publish_group_early(arguments, board, second, next_all);
+#endif
         stage = beyond;
 #pragma unroll
         for (int s = 1; s < stages; ++s)

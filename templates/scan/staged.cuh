@@ -1,19 +1,15 @@
 // Tiles in shared memory. Elements travel in packs of 16 bytes. Each warp has its part of the tile: it
 // copies packs that are neighbours, and each thread reads its own. Where a thread has an even number
 // of packs, a place is left out after every 8, so that 8 lanes at a time meet all banks.
-constexpr int pack = 16 / static_cast<int>(sizeof(Real));
-constexpr int packs = plan::items / pack;
+constexpr int pack = 16 / static_cast<int>(sizeof(Real)), packs = plan::items / pack;
 static_assert(plan::items % pack == 0, "threads have whole packs");
 constexpr int warp_packs = warp_size * packs;
-constexpr int skew = packs % 2 == 0 ? 8 : 2 * warp_packs;
-constexpr int pitch = warp_packs + warp_packs / skew;
+constexpr bool skewed = packs % 2 == 0;
+constexpr int pitch = skewed ? warp_packs + warp_packs / 8 : warp_packs;
 using Packed = Pack<Real, pack>;
 
 __device__ __forceinline__ int place_of(int p) {
-    return p + p / skew;
-}
-__device__ __forceinline__ Real *place_of(Packed *staged, int i) {
-    return &staged[place_of(i / pack)].element[i % pack];
+    return skewed ? p + p / 8 : p;
 }
 
 struct Shared {
@@ -23,60 +19,44 @@ struct Shared {
 #if PLAN_DRAW > 1
     int newest; // the tile that was drawn last
 #endif
+    __device__ __forceinline__ Packed *part(int stage) {
+        return staged[stage][warp()];
+    }
 };
 static_assert(sizeof(Shared) <= plan::shared_bytes, "the host counts the same bytes");
 
-// Where the warp's part of a tile begins in it.
-__device__ __forceinline__ Index part() {
-    return warp() * static_cast<Index>(warp_items);
+// Where the warp's part of a tile begins in the list.
+__device__ __forceinline__ Index part_of(Tile tile_number) {
+    return Index(tile_number) * tile + warp() * warp_items;
 }
-
-// Lists begin at any element; where one does not begin at a pack, its elements travel alone.
-struct Lists {
-    const Real *input;
-    Real *output;
-    Index count;
-    bool packed_input, packed_output;
-    __device__ __forceinline__ explicit Lists(const Arguments &arguments)
-        : input(arguments.input), output(arguments.output), count(arguments.count),
-          packed_input(reinterpret_cast<unsigned long long>(input) % sizeof(Packed) == 0),
-          packed_output(reinterpret_cast<unsigned long long>(output) % sizeof(Packed) == 0) {
-    }
-    // Whether the warp's part of a tile, which begins at element `base`, is complete.
-    __device__ __forceinline__ bool whole(Index base) const {
-        return base + warp_items <= count;
-    }
-};
+// Whether it is complete, and the list begins at a pack. Else its elements travel alone.
+__device__ __forceinline__ bool in_packs(const Arguments &arguments, const Real *list, Index base) {
+    return reinterpret_cast<unsigned long long>(list) % sizeof(Packed) == 0 &&
+           base + warp_items <= arguments.count;
+}
 
 // Begins the copies of a warp's part.
-__device__ __forceinline__ void begin_loads(const Lists &lists, Packed *staged, Index base) {
-    const Real *const from = lists.input + base;
-    if (lists.packed_input && lists.whole(base)) {
+__device__ __forceinline__ void begin_loads(const Arguments &arguments, Packed *staged, Index base) {
+    const Real *const from = arguments.input + base;
+    if (in_packs(arguments, arguments.input, base)) {
         const Packed *const packed = reinterpret_cast<const Packed *>(from) + lane();
-        const SharedAt<Packed> to(&staged[place_of(lane())]);
 #pragma unroll
         for (int k = 0; k < packs; ++k)
-            copy_own_async(to + k * place_of(warp_size), packed + k * warp_size);
+            copy_own_async(staged + place_of(lane()) + k * place_of(warp_size), packed + k * warp_size);
     } else {
 #pragma unroll 1
-        for (int i = lane(); i < warp_items; i += warp_size)
-            if (base + i < lists.count)
-                copy_own_async(SharedAt<Real>(place_of(staged, i)), from + i);
+        for (int i = lane(); i < warp_items && base + i < arguments.count; i += warp_size)
+            copy_own_async(&staged[place_of(i / pack)].element[i % pack], from + i);
     }
 }
 
-__device__ __forceinline__ void read_items(const Arguments &arguments, const Lists &lists,
-                                           const Packed *staged, Index base,
-                                           Real (&item)[plan::items]) {
+__device__ __forceinline__ void read_items(const Arguments &arguments, const Packed *staged,
+                                           Index base, Real (&item)[plan::items]) {
 #pragma unroll
-    for (int k = 0; k < packs; ++k) {
-        const Packed from = staged[place_of(lane() * packs + k)];
-#pragma unroll
-        for (int e = 0; e < pack; ++e)
-            item[k * pack + e] = from.element[e];
-    }
-    const Index left = lists.count - (base + lane() * plan::items);
-    if (lists.whole(base)) {
+    for (int k = 0; k < packs; ++k)
+        reinterpret_cast<Packed *>(item)[k] = staged[place_of(lane() * packs + k)];
+    const Index left = arguments.count - (base + lane() * plan::items);
+    if (base + warp_items <= arguments.count) {
 #pragma unroll
         for (int i = 0; i < plan::items; ++i)
             item[i] = element(arguments, item[i]);
@@ -87,28 +67,21 @@ __device__ __forceinline__ void read_items(const Arguments &arguments, const Lis
     }
 }
 
-__device__ __forceinline__ void store_items(const Lists &lists, Packed *staged, Index base,
-                                            const Real (&item)[plan::items]) {
-    const int first = opaque(lane()) * packs; // so that places are not kept since they were read
+__device__ __forceinline__ void store_items(const Arguments &arguments, Packed *staged, Index base,
+                                            Real (&item)[plan::items]) {
 #pragma unroll
-    for (int k = 0; k < packs; ++k) {
-        Packed to;
-#pragma unroll
-        for (int e = 0; e < pack; ++e)
-            to.element[e] = item[k * pack + e];
-        staged[place_of(first + k)] = to;
-    }
+    for (int k = 0; k < packs; ++k)
+        staged[place_of(lane() * packs + k)] = reinterpret_cast<Packed *>(item)[k];
     warp_barrier(); // the warp's results are there before a lane stores what others made
-    Real *const to = lists.output + base;
-    if (lists.packed_output && lists.whole(base)) {
+    Real *const to = arguments.output + base;
+    if (in_packs(arguments, arguments.output, base)) {
         Packed *const packed = reinterpret_cast<Packed *>(to) + lane();
 #pragma unroll
         for (int k = 0; k < packs; ++k)
-            store_pack_once(packed + k * warp_size, staged[place_of(k * warp_size + lane())]);
+            store_once(packed + k * warp_size, staged[place_of(k * warp_size + lane())]);
     } else {
 #pragma unroll 1
-        for (int i = lane(); i < warp_items; i += warp_size)
-            if (base + i < lists.count)
-                store_once(to + i, *place_of(staged, i));
+        for (int i = lane(); i < warp_items && base + i < arguments.count; i += warp_size)
+            store_once(to + i, staged[place_of(i / pack)].element[i % pack]);
     }
 }

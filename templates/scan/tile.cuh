@@ -1,6 +1,26 @@
 constexpr int tile = plan::threads * plan::items;
-constexpr int warps = plan::threads / 32;
-constexpr int warp_items = 32 * plan::items;
+constexpr int warps = plan::threads / 32, warp_items = 32 * plan::items;
+
+// A step from one prefix to the next: the same operations at each place.
+#if defined(PATTERN_OWN_OPERATOR)
+#define PATTERN_CHAIN __noinline__ // the compiler might contract a spec's function differently
+#else
+#define PATTERN_CHAIN SAME_BITS
+#endif
+__device__ PATTERN_CHAIN Real chain(const Arguments &arguments, Real before, Real value) {
+    return combine(arguments, before, value);
+}
+
+// The values of a warp's lanes up to the thread's own.
+__device__ __forceinline__ Real scan_warp(const Arguments &arguments, Real value) {
+#pragma unroll
+    for (int distance = 1; distance < warp_size; distance *= 2) {
+        const Real other = shuffle_up(value, distance);
+        if (lane() >= distance)
+            value = combine(arguments, other, value);
+    }
+    return value;
+}
 
 // What comes before the thread in its tile; `all` becomes the sum of the tile. Adds up the thread's
 // items, then the warp up to each thread, then the tile up to each warp.
@@ -10,12 +30,7 @@ __device__ __forceinline__ Real before_thread(const Arguments &arguments, Real (
 #pragma unroll
     for (int k = 1; k < plan::items; ++k)
         through = combine(arguments, through, item[k]);
-#pragma unroll
-    for (int distance = 1; distance < warp_size; distance *= 2) {
-        const Real other = shuffle_up(through, distance);
-        if (lane() >= distance)
-            through = combine(arguments, other, through);
-    }
+    through = scan_warp(arguments, through);
     if (lane() == warp_size - 1)
         sums[warp()] = through;
     __syncthreads(); // the sums of all warps are there

@@ -47,9 +47,7 @@ struct plan {
 };
 
 // combine(identity(), a) == combine(a, identity()) == a
-__device__ __forceinline__ Real identity() {
-    return 9223372036854775807LL;
-}
+__device__ __forceinline__ Real identity() { return 9223372036854775807LL; }
 __device__ __forceinline__ Real combine(const Arguments &, Real a, Real b) {
     return minimum(a, b);
 }

@@ -53,9 +53,7 @@ struct plan {
 };
 
 // combine(none(), a) == combine(a, none()) == a
-__device__ __forceinline__ Real none() {
-    return 0.0;
-}
+__device__ __forceinline__ Real none() { return 0.0; }
 __device__ __forceinline__ Real combine(const Arguments &, Real a, Real b) {
     return a + b;
 }

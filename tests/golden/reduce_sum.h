@@ -46,9 +46,7 @@ struct plan {
 };
 
 // combine(none(), a) == combine(a, none()) == a
-__device__ __forceinline__ Real none() {
-    return 0.0f;
-}
+__device__ __forceinline__ Real none() { return 0.0f; }
 __device__ __forceinline__ Real combine(const Arguments &, Real a, Real b) {
     return a + b;
 }

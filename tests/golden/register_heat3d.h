@@ -48,7 +48,7 @@ template <> struct Output<0> { static constexpr int grid = 1, current = 0; }; //
 enum class Boundary { fixed, zero, constant, clamp, mirror, periodic };
 template <Boundary rule> struct Side {
     static constexpr Boundary kind = rule;
-    static __device__ __forceinline__ Real value() {
+    static __device__ __forceinline__ Real beyond() {
         return 0;
     }
 };

@@ -59,7 +59,7 @@ template <> struct Output<1> { static constexpr int grid = 3, current = 2; }; //
 enum class Boundary { fixed, zero, constant, clamp, mirror, periodic };
 template <Boundary rule> struct Side {
     static constexpr Boundary kind = rule;
-    static __device__ __forceinline__ Real value() {
+    static __device__ __forceinline__ Real beyond() {
         return 0;
     }
 };
@@ -135,7 +135,7 @@ template <> struct Output<1> { static constexpr int grid = 3, current = 2; }; //
 enum class Boundary { fixed, zero, constant, clamp, mirror, periodic };
 template <Boundary rule> struct Side {
     static constexpr Boundary kind = rule;
-    static __device__ __forceinline__ Real value() {
+    static __device__ __forceinline__ Real beyond() {
         return 0;
     }
 };

@@ -30,21 +30,15 @@ struct plan {
 
 #define PATTERN_OWN_OPERATOR 1
 // combine(identity(), a) == combine(a, identity()) == a
-__device__ __forceinline__ Real identity() {
-    return 0.0;
-}
+__device__ __forceinline__ Real identity() { return 0.0; }
 __device__ __forceinline__ Real combine([[maybe_unused]] const Arguments &arguments, [[maybe_unused]] Real a, [[maybe_unused]] Real b) {
     return ((b == 0.0) ? a : b);
 }
 __device__ __forceinline__ Real map([[maybe_unused]] const Arguments &arguments, [[maybe_unused]] Real a, [[maybe_unused]] Real b) {
     return a * a;
 }
-__device__ __forceinline__ Real element([[maybe_unused]] const Arguments &arguments, Real x) {
-    return map(arguments, x, x);
-}
+__device__ __forceinline__ Real element([[maybe_unused]] const Arguments &arguments, Real x) { return map(arguments, x, x); }
 __device__ __forceinline__ Real given([[maybe_unused]] const Arguments &arguments, [[maybe_unused]] Real a, [[maybe_unused]] Real b) {
     return 1.0;
 }
-__device__ __forceinline__ Real initial([[maybe_unused]] const Arguments &arguments) {
-    return given(arguments, identity(), identity());
-}
+__device__ __forceinline__ Real initial([[maybe_unused]] const Arguments &arguments) { return given(arguments, identity(), identity()); }

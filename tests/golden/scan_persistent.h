@@ -37,15 +37,9 @@ struct plan {
 };
 
 // combine(identity(), a) == combine(a, identity()) == a
-__device__ __forceinline__ Real identity() {
-    return 0.0f;
-}
+__device__ __forceinline__ Real identity() { return 0.0f; }
 __device__ __forceinline__ Real combine(const Arguments &, Real a, Real b) {
     return a + b;
 }
-__device__ __forceinline__ Real element([[maybe_unused]] const Arguments &arguments, Real x) {
-    return x;
-}
-__device__ __forceinline__ Real initial([[maybe_unused]] const Arguments &arguments) {
-    return identity();
-}
+__device__ __forceinline__ Real element([[maybe_unused]] const Arguments &arguments, Real x) { return x; }
+__device__ __forceinline__ Real initial([[maybe_unused]] const Arguments &arguments) { return identity(); }

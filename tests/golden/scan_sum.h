@@ -27,15 +27,10 @@ struct plan {
 };
 
 // combine(identity(), a) == combine(a, identity()) == a
-__device__ __forceinline__ Real identity() {
-    return 0;
-}
+__device__ __forceinline__ Real identity() { return 0; }
+// Wraps, as unsigned numbers do: compilers take it that signed ones do not.
 __device__ __forceinline__ Real combine(const Arguments &, Real a, Real b) {
-    return wrapping_add(a, b);
+    return Real(unsigned(a) + unsigned(b));
 }
-__device__ __forceinline__ Real element([[maybe_unused]] const Arguments &arguments, Real x) {
-    return x;
-}
-__device__ __forceinline__ Real initial([[maybe_unused]] const Arguments &arguments) {
-    return identity();
-}
+__device__ __forceinline__ Real element([[maybe_unused]] const Arguments &arguments, Real x) { return x; }
+__device__ __forceinline__ Real initial([[maybe_unused]] const Arguments &arguments) { return identity(); }

@@ -47,14 +47,14 @@ template <> struct Output<0> { static constexpr int grid = 1, current = 0; }; //
 enum class Boundary { fixed, zero, constant, clamp, mirror, periodic };
 template <Boundary rule> struct Side {
     static constexpr Boundary kind = rule;
-    static __device__ __forceinline__ Real value() {
+    static __device__ __forceinline__ Real beyond() {
         return 0;
     }
 };
 // Below (0) and above (1) the grid along each of the kernel's axes.
 template <int axis, int side> struct Edge;
 template <> struct Edge<0, 0> : Side<Boundary::constant> {
-    static __device__ __forceinline__ Real value() {
+    static __device__ __forceinline__ Real beyond() {
         return 0.75;
     }
 };

@@ -290,7 +290,9 @@ static int load_files(lua_State *L) {
         return luaL_error(L, "there is no folder %s; name its root with --root", l->folder);
     for (int i = 0; i < count; i++) {
         const char *file = job_copy(l->job, entries[i]->d_name, strlen(entries[i]->d_name) - 4);
-        if ((l->options->only != NULL && strcmp(l->options->only, file) != 0) ||
+        const char *only = l->options->only, *without = l->options->without;
+        if ((only != NULL && strcmp(only, file) != 0) ||
+            (without != NULL && strcmp(without, file) == 0) ||
             is_filtered_out(l, entries, count, file))
             continue;
         if (luaL_dofile(L, job_print(l->job, "%s/%s.lua", l->folder, file)))

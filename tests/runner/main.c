@@ -18,6 +18,7 @@ static const char usage[] =
     "  --every-place               each kernel in every size, layout and box\n"
     "  --seed N                    of the selection; SG_SEED: of the data\n"
     "  --only FILE                 cases of tests/cases/FILE.lua alone\n"
+    "  --without FILE              cases of all other files\n"
     "  --filter TEXT               cases whose name has the text\n"
     "  --shard I/N                 one of N parts of the cases, from 0 on\n"
     "  --threads N                 one a core by default\n"
@@ -92,6 +93,8 @@ static void set_value(options *o, const char *word, const char *value) {
         o->seed = number(word, value);
     else if (strcmp(word, "--only") == 0)
         o->only = value;
+    else if (strcmp(word, "--without") == 0)
+        o->without = value;
     else if (strcmp(word, "--filter") == 0)
         o->filter = value;
     else if (strcmp(word, "--threads") == 0)

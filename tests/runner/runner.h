@@ -81,8 +81,9 @@ typedef enum selection { SELECT_PAIRWISE, SELECT_FULL, SELECT_EVERY_PLACE } sele
 typedef struct options {
     run_mode mode;
     selection selection;
-    const char *device, *root, *filter, *only; /* only: a case file's name without .lua */
-    uint64_t seed;                             /* of the selection */
+    const char *device, *root, *filter;
+    const char *only, *without; /* a case file's name without .lua */
+    uint64_t seed;              /* of the selection */
     uint64_t data_seed;
     int shard, shards, threads;
     bool list, update, huge, verbose;

@@ -50,6 +50,9 @@ function(sg_unit_program folder)
 
   sg_test_program(${program} ${CMAKE_CURRENT_SOURCE_DIR}/unit/main.c ${table} ${sources})
   target_link_libraries(${program} PRIVATE PkgConfig::CMOCKA)
+  if(NOT SG_SANITIZE) # what is tested stays optimised; the tests themselves take longer to compile than to run
+    target_compile_options(${program} PRIVATE -O0)
+  endif()
   sg_fakes(${program})
   foreach(name IN LISTS tests)
     set(test ${prefix}.${name})

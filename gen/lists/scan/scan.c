@@ -79,13 +79,13 @@ static const char *write_code(job *j, const scan *s, dtype type) {
         pattern_write_function(&t, &s->pattern, SCAN_MAP, "Real", "map");
     text_printf(&t,
                 "__device__ __forceinline__ Real element([[maybe_unused]] const Arguments "
-                "&arguments, Real x) {\n    return %s;\n}\n",
+                "&arguments, Real x) { return %s; }\n",
                 operator_prepared(j, &s->op, s->mapped ? "map(arguments, x, x)" : "x"));
     if (s->initial)
         pattern_write_function(&t, &s->pattern, SCAN_INIT, "Real", "given");
     text_printf(&t,
                 "__device__ __forceinline__ Real initial([[maybe_unused]] const Arguments "
-                "&arguments) {\n    return %s;\n}\n",
+                "&arguments) { return %s; }\n",
                 s->initial
                     ? operator_prepared(j, &s->op, "given(arguments, identity(), identity())")
                     : "identity()");

@@ -34,6 +34,9 @@ template <Cached, class T> __forceinline__ T load_as(const T *from) {
 template <class T> __forceinline__ T opaque(T number) {
     return number;
 }
+__forceinline__ Index opaque_offset(Index number) {
+    return number;
+}
 template <class T> __forceinline__ T pinned(T number) {
     return number;
 }
@@ -93,8 +96,8 @@ template <int count, class T> __forceinline__ void copy_async(SharedAt<T> to, co
 template <class T> __forceinline__ void copy_one_async(T *shared, const T *from) {
     *shared = *from;
 }
-template <class T> __forceinline__ void copy_own_async(SharedAt<T> to, const T *from) {
-    to.write(*from);
+template <class T> __forceinline__ void copy_own_async(T *shared, const T *from) {
+    *shared = *from;
 }
 __forceinline__ void copies_commit() {
 }
@@ -215,13 +218,11 @@ __forceinline__ void backoff() {
 struct alignas(16) MarkedWord {
     unsigned long long mark, value;
 };
-__forceinline__ unsigned long long mark_of(unsigned long long tag, unsigned long long moment) {
-    return tag + (moment + 1) * 0x9E3779B97F4A7C15ull;
-}
-/* A count of the questions. */
-inline unsigned long long this_moment() {
+/* From a count of the questions. */
+inline unsigned long long new_mark(unsigned long long tag) {
     static unsigned long long moments;
-    return __atomic_fetch_add(&moments, 1ull, __ATOMIC_RELAXED);
+    const unsigned long long moment = __atomic_fetch_add(&moments, 1ull, __ATOMIC_RELAXED);
+    return tag + (moment + 1) * 0x9E3779B97F4A7C15ull;
 }
 __forceinline__ void publish(MarkedWord *to, const MarkedWord &word) {
     store_relaxed(&to->value, word.value);

@@ -407,6 +407,24 @@ static void within(device *base, job *j, void (*body)(void *), void *argument) {
     body(argument);
 }
 
+/* Host memory needs no opening where threads share it, and other processes do not see it. */
+static device_place peer_place(device *base, const void *memory) {
+    (void)base;
+    return (device_place){.process = getpid(), .address = (uint64_t)(uintptr_t)memory};
+}
+
+static bool peer_open(device *base, const device_place *p, void **out) {
+    (void)base;
+    *out = (void *)(uintptr_t)p->address;
+    return p->process == getpid();
+}
+
+static void peer_close(device *base, const device_place *p, void *opened) {
+    (void)base;
+    (void)p;
+    (void)opened;
+}
+
 /* ---- time ------------------------------------------------------------------------------------ */
 
 static double seconds(device *base, job *j, void (*body)(job *, void *), void *argument) {
@@ -446,6 +464,9 @@ const device_ops device_cpu = {
     .order = order,
     .within = within,
     .host_memory = true,
+    .peer_place = peer_place,
+    .peer_open = peer_open,
+    .peer_close = peer_close,
     .time = seconds,
     .code_name = code_name,
 };

@@ -485,6 +485,9 @@ const device_ops device_cuda = {
     .stream_close = cuda_stream_close,
     .order = cuda_order,
     .within = cuda_within,
+    .peer_place = cuda_peer_place,
+    .peer_open = cuda_peer_open,
+    .peer_close = cuda_peer_close,
     .time = cuda_time,
     .code_name = cuda_code_name,
 };

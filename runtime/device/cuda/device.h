@@ -59,4 +59,9 @@ fault cuda_launch_together(device *, const module *, int launch, const int64_t g
 int64_t cuda_together(device *, const module *, int launch);
 int64_t cuda_resident(device *, const module *, int launch);
 
+/* And for memory of other GPUs (peer.c). */
+device_place cuda_peer_place(device *, const void *memory);
+bool cuda_peer_open(device *, const device_place *, void **base);
+void cuda_peer_close(device *, const device_place *, void *base);
+
 #endif

@@ -21,6 +21,9 @@ typedef int cu_function_attribute;
 typedef int cu_jit_option;
 typedef int cu_memory_type;
 typedef struct cu_array_object *cu_array;
+typedef struct cu_ipc_handle {
+    char reserved[64];
+} cu_ipc_handle;
 
 /* A copy of rows (CUDA_MEMCPY2D). Offsets, arrays and host addresses are of no use here and 0. */
 typedef struct cu_copy_rows {
@@ -91,6 +94,8 @@ enum {
     CU_EVENT_WITHOUT_TIME = 2,
     CU_STREAM_INDEPENDENT = 1, /* of the default stream */
     CU_NOT_READY = 600,
+    CU_PEER_ENABLED_ALREADY = 704,
+    CU_IPC_ENABLE_PEERS = 1,
 };
 
 /* Member, symbol and arguments of each function; every one returns a cu_result. */
@@ -140,6 +145,12 @@ enum {
     F(stream_create, cuStreamCreateWithPriority, (cu_stream *, unsigned flags, int priority))      \
     F(stream_destroy, cuStreamDestroy_v2, (cu_stream))                                             \
     F(stream_priorities, cuCtxGetStreamPriorityRange, (int *least, int *greatest))                 \
+    F(peer_can, cuDeviceCanAccessPeer, (int *can, cu_device, cu_device peer))                      \
+    F(peer_enable, cuCtxEnablePeerAccess, (cu_context peer, unsigned flags))                       \
+    F(memory_range, cuMemGetAddressRange_v2, (cu_pointer *, size_t *, cu_pointer))                 \
+    F(ipc_get, cuIpcGetMemHandle, (cu_ipc_handle *, cu_pointer))                                   \
+    F(ipc_open, cuIpcOpenMemHandle_v2, (cu_pointer *, cu_ipc_handle, unsigned flags))              \
+    F(ipc_close, cuIpcCloseMemHandle, (cu_pointer))                                                \
     F(event_create, cuEventCreate, (cu_event *, unsigned flags))                                   \
     F(event_record, cuEventRecord, (cu_event, cu_stream))                                          \
     F(event_query, cuEventQuery, (cu_event))                                                       \

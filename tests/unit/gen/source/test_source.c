@@ -7,13 +7,16 @@
 #include "gen/stencil/plan.h"
 #include "tests/unit/group.h"
 
-/* The most lines that a file may have; they only ever become fewer. */
+/* The most lines that a file may have; they only ever become fewer. The goals are 450 for heat13,
+   220 for every naive kernel and 350 for the others. */
 enum {
     MOST_HEAT13 = 420,
     MOST_HEAT2D5 = 350,
     MOST_REDUCE_SUM = 350,
-    MOST_SCAN = 720,
-    MOST_NAIVE = 220,
+    MOST_SCAN = 577,
+    MOST_NAIVE = 190,
+    MOST_NAIVE_FIELDS = 252, /* two fields, periodic */
+    MOST_NAIVE_PACKS = 296,
 };
 
 typedef struct trimming {
@@ -269,6 +272,9 @@ static void files_are_short(void **state) {
         {"specs/heat13.lua", "naive vec=1", MOST_NAIVE},
         {"specs/heat2d5.lua", "naive vec=1", MOST_NAIVE},
         {"specs/heat1d5.lua", "naive vec=1", MOST_NAIVE},
+        {"specs/grayscott.lua", "naive vec=1", MOST_NAIVE_FIELDS},
+        {"specs/heat13.lua", "naive vec=4", MOST_NAIVE_PACKS},
+        {"specs/heat2d5.lua", "naive vec=4", MOST_NAIVE_PACKS},
     };
     for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
         emitting e = {.path = files[i].path, .arch = "sm_90", .schedule = files[i].schedule};

@@ -1,0 +1,235 @@
+/* The host's side of stores.cu: opening other ranks' memory, and the arguments of its kernel. */
+#include "runtime/team/stores.h"
+
+#include <assert.h>
+#include <string.h>
+
+#include "runtime/team/team.h"
+
+extern const char team_stores_cu[];
+
+enum { WORD_SLOTS = 32, WORDS = 4 * WORD_SLOTS, FACES = 32, BLOCKS = 64, THREADS = 512 };
+enum { READY = 0, SENT = WORD_SLOTS, DONE = 2 * WORD_SLOTS, FAILED = 3 * WORD_SLOTS }; /* in a rank's words */
+
+/* As stores.cu has them. */
+typedef struct stored_face {
+    const void *from;
+    void *to;
+    int32_t size[3], unused;
+    int64_t from_stride[2], to_stride[2];
+} stored_face;
+
+typedef struct word_list {
+    unsigned *tell[26];
+    int32_t heard[26];
+    int32_t tell_count, heard_count;
+} word_list;
+
+typedef struct arguments {
+    int32_t element, faces;
+    uint32_t number;
+    int32_t asks;
+    unsigned *done, *failed, *own;
+    int64_t most;
+    word_list ready, sent;
+    stored_face face[FACES];
+} arguments;
+
+/* An allocation of another rank that is open. */
+typedef struct opened {
+    device_place place;
+    void *base;
+} opened;
+
+struct stores {
+    sg_context *context;
+    job *job;
+    loaded *kernel;
+    unsigned *words;
+    double seconds;
+    uint32_t number;
+    int ranks;
+    unsigned **theirs; /* the words of each rank */
+    opened *open;
+    size_t open_count;
+
+    /* Of the run: arrays of all ranks, by rank, as this one reaches them. */
+    unsigned char **data;
+    const stores_array *all;
+    int arrays;
+};
+
+static const program *make_program(job *j, const char *arch) {
+    program *p = job_alloc(j, sizeof *p);
+    p->kind = PROGRAM_LISTS;
+    p->name = "exchange";
+    p->source = team_stores_cu;
+    p->target = arch;
+    p->dims = 1;
+    p->element_bytes = 4;
+    p->launches = job_alloc(j, sizeof *p->launches);
+    p->launch_count = 1;
+    p->launches->entry = "exchange";
+    for (int axis = 0; axis < PROGRAM_AXES; axis++)
+        p->launches->per_block[axis] = p->launches->block[axis] = 1;
+    p->launches->block[0] = THREADS;
+    p->launches->barriers = true;
+    p->arguments_bytes = sizeof(arguments);
+    return p;
+}
+
+stores *stores_open(job *j, sg_context *c, double seconds) {
+    device *d = c->device;
+    sg_origin origin;
+    stores *s = job_alloc(j, sizeof *s);
+    s->context = c;
+    s->job = j;
+    s->seconds = seconds;
+    s->kernel = modules_hold(j, c, make_program(j, d->ops->facts(d)->arch), true, &origin);
+    s->words = d->ops->alloc(d, j, WORDS * sizeof *s->words);
+    d->ops->fill(d, j, s->words, 0, WORDS * sizeof *s->words);
+    return s;
+}
+
+device_place stores_place(const stores *s) {
+    return s->context->device->ops->peer_place(s->context->device, s->words);
+}
+
+void stores_close(stores *s) {
+    if (s == NULL)
+        return;
+    device *d = s->context->device;
+    for (size_t i = 0; i < s->open_count; i++)
+        d->ops->peer_close(d, &s->open[i].place, s->open[i].base);
+    d->ops->free(d, s->words);
+    modules_let_go(s->context, s->kernel);
+}
+
+static bool same_allocation(const device_place *a, const device_place *b) {
+    return a->process == b->process && a->device == b->device &&
+           a->address - a->offset == b->address - b->offset &&
+           memcmp(a->handle, b->handle, sizeof a->handle) == 0;
+}
+
+/* Memory of another rank, as this one reaches it; NULL: it does not. Allocations stay open. */
+static void *reach(stores *s, const device_place *p) {
+    device *d = s->context->device;
+    for (size_t i = 0; i < s->open_count; i++)
+        if (same_allocation(&s->open[i].place, p))
+            return (char *)s->open[i].base + p->offset;
+    void *base;
+    if (!d->ops->peer_open(d, p, &base))
+        return NULL;
+    s->open = job_grow(s->job, s->open, s->open_count, sizeof *s->open);
+    s->open[s->open_count++] = (opened){*p, base};
+    return (char *)base + p->offset;
+}
+
+bool stores_meet(stores *s, const device_place *words, int ranks) {
+    s->ranks = ranks;
+    s->theirs = job_array(s->job, (size_t)ranks, sizeof *s->theirs);
+    for (int i = 0; i < ranks; i++) {
+        s->theirs[i] = reach(s, &words[i]);
+        if (s->theirs[i] == NULL)
+            return false;
+    }
+    return true;
+}
+
+bool stores_prepare(job *j, stores *s, const stores_array *all, int ranks, int arrays) {
+    s->all = all;
+    s->arrays = arrays;
+    s->data = job_array(j, (size_t)ranks * (size_t)arrays, sizeof *s->data);
+    for (int i = 0; i < ranks * arrays; i++) {
+        s->data[i] = reach(s, &all[i].place);
+        if (s->data[i] == NULL)
+            return false;
+    }
+    return true;
+}
+
+/* ---- an exchange ----------------------------------------------------------------------------- */
+
+/* A word to each of these faces' ranks, in their slot of the other direction; and this rank's
+   slots, in which the others' words come. */
+static void list_words(const stores *s, int kind, const face *told, int told_count,
+                       const face *heard, int heard_count, word_list *out) {
+    out->tell_count = told_count;
+    out->heard_count = heard_count;
+    for (int i = 0; i < told_count; i++)
+        out->tell[i] = s->theirs[told[i].rank] + kind + (26 - told[i].direction);
+    for (int i = 0; i < heard_count; i++)
+        out->heard[i] = kind + heard[i].direction;
+}
+
+static int64_t offset_of(const int64_t at[3], const int64_t stride[3]) {
+    return at[0] * stride[0] + at[1] * stride[1] + at[2] * stride[2];
+}
+
+/* The cells of a face of an array, and where they go: the neighbour's array of the same role, which
+   has rotated as this rank's has. */
+static stored_face make_face(const stores *s, const sg_kernel *k, const launch_grid *own,
+                             const face *f, int origin) {
+    const size_t element = k->program->element_bytes;
+    const int there = f->rank * s->arrays + origin;
+    const int64_t *stride = s->all[there].stride;
+    stored_face out = {
+        .from = own->data + offset_of(f->begin, own->stride) * (int64_t)element,
+        .to = s->data[there] + offset_of(f->there, stride) * (int64_t)element,
+        .from_stride = {own->stride[1], own->stride[2]},
+        .to_stride = {stride[1], stride[2]},
+    };
+    for (int axis = 0; axis < PROGRAM_AXES; axis++)
+        out.size[axis] = (int32_t)f->size[axis];
+    return out;
+}
+
+/* A few blocks bring small faces there as fast as many. */
+static int64_t count_blocks(const arguments *a) {
+    int64_t bytes = 0;
+    for (int i = 0; i < a->faces; i++)
+        bytes += (int64_t)a->face[i].size[0] * a->face[i].size[1] * a->face[i].size[2] * a->element;
+    const int64_t blocks = bytes / (16 * THREADS) + 1;
+    return blocks < BLOCKS ? blocks : BLOCKS;
+}
+
+static void send(job *j, stores *s, arguments *a, void *stream) {
+    device *d = s->context->device;
+    const int64_t grid[3] = {count_blocks(a), 1, 1};
+    int code = 0;
+    a->number = ++s->number;
+    if (d->ops->launch(d, s->kernel->module, 0, grid, a, sizeof *a, stream, &code) != FAULT_NONE)
+        job_fail(j, FAULT_DEVICE, NULL, 0, "exchanging halos failed: %s (%d)",
+                 d->ops->code_name(d, code), code);
+}
+
+void stores_exchange(job *j, stores *s, const sg_kernel *k, const face *sends, int send_count,
+                     const face *receives, int receive_count, const launch *l, const int *arrays,
+                     const int *origins, int count, bool asks, void *stream) {
+    arguments a = {.element = (int32_t)k->program->element_bytes,
+                   .asks = asks,
+                   .done = s->words + DONE,
+                   .failed = s->words + FAILED,
+                   .own = s->words,
+                   .most = (int64_t)(s->seconds * 1e9)};
+    list_words(s, READY, receives, receive_count, sends, send_count, &a.ready);
+    list_words(s, SENT, sends, send_count, receives, receive_count, &a.sent);
+    for (int i = 0; i < count; i++)
+        for (int f = 0; f < send_count; f++) {
+            if (a.faces == FACES) { /* the others come in one more exchange */
+                send(j, s, &a, stream);
+                a.faces = 0;
+            }
+            a.face[a.faces++] = make_face(s, k, &l->grids[arrays[i]], &sends[f], origins[i]);
+        }
+    send(j, s, &a, stream);
+}
+
+void stores_look(job *j, stores *s) {
+    unsigned failed = 0;
+    device *d = s->context->device;
+    d->ops->download(d, j, &failed, s->words + FAILED, sizeof failed);
+    if (failed != 0)
+        job_fail(j, FAULT_DEVICE, NULL, 0, "a neighbour did not send its cells within %g s",
+                 s->seconds);
+}
