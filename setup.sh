@@ -63,6 +63,15 @@ missing_packages() {
     [ -e /usr/share/i18n/charmaps ] || echo locales # what localedef makes a locale of
 }
 
+# What the tests of the Python package use; they are skipped without it.
+install_for_python() {
+    missing=$(for module in numpy scipy pytest; do
+        python3 -c "import $module" 2>/dev/null || /usr/bin/python3 -c "import $module" 2>/dev/null ||
+            echo "python3-$module"
+    done)
+    [ -z "$missing" ] || install_packages python3 $missing || say "the Python package will not be tested"
+}
+
 install_for_ci() {
     sh tests/able.sh fuzz >/dev/null || install_packages clang libclang-rt-dev ||
         say "there is no clang: nothing will be fuzzed"
@@ -76,7 +85,7 @@ build() {
         quietly cmake --preset release
     fi
     sources="CMakeLists.txt CMakePresets.json stencilgen.pc.in"
-    sources="$sources base bench cli cmake examples gen matrix plans runtime specs templates tests"
+    sources="$sources base bench cli cmake examples gen matrix plans python runtime specs templates tests"
     if [ ! -e build/built ] || [ -n "$(find $sources -newer build/built -print -quit)" ]; then
         say "building"
     fi
@@ -140,6 +149,7 @@ done
 packages=$(missing_packages)
 [ -z "$packages" ] || install_packages $packages
 [ "$ci" = no ] || install_for_ci
+[ "$tests" = no ] || install_for_python
 build
 has_nvrtc || fetch_nvrtc
 if [ "$tests" = yes ]; then

@@ -370,6 +370,14 @@ SG_API sg_status sg_run(const sg_kernel *, const sg_arguments *, int64_t steps, 
 /* Waits for all work on a stream. */
 SG_API sg_status sg_synchronize(sg_context *, sg_stream stream);
 
+/* A point that the work on a stream will reach: all that was put on the stream before
+ * sg_mark_stream. So memory that the work uses can be given back without waiting: *passed is not 0
+ * once the work is over. No call waits. A mark keeps its context alive. */
+typedef struct sg_mark sg_mark;
+SG_API sg_status sg_mark_stream(sg_context *, sg_stream stream, sg_mark **out);
+SG_API sg_status sg_mark_passed(const sg_mark *, int *passed);
+SG_API void sg_mark_free(sg_mark *); /* NULL is allowed */
+
 /* ---- diagnosing ------------------------------------------------------------------------------ */
 
 /* Called once for each finding: what it is about ("driver", "NVRTC", "host compiler", …), whether

@@ -145,6 +145,12 @@ typedef struct device_ops {
     void (*within)(device *, job *, void (*body)(void *), void *argument);
     bool host_memory; /* the device's memory is the host's */
 
+    /* The point that a stream's work has been put up to, whether the work is past it, and the end
+       of the point. No stream is waited for. The cpu device's is NULL. */
+    void *(*mark)(device *, job *, void *stream);
+    bool (*passed)(device *, job *, void *mark);
+    void (*unmark)(device *, void *mark);
+
     /* Where memory of this device is, for peer_open on another. */
     device_place (*peer_place)(device *, const void *memory);
     /* The allocation of such a place, as kernels of this device can read and write it; *base is

@@ -309,10 +309,17 @@ static const char *folder_of(job *j, const char *file) {
 
 /* setup.sh puts Python wheels into the folder `cuda` next to what it builds: the command, which
    is the running program, and the shared library, which contains this function. When installed,
-   they are in the folder stencilgen next to the library, and the command is in bin. */
+   they are in the folder stencilgen next to the library, and the command is in bin. In the Python
+   package they are in stencilgen/lib and stencilgen/bin, and NVIDIA's wheels are its neighbours. */
 static bool try_fetched(search *s) {
-    static const char *const patterns[] = {"/cuda/nvidia/*/lib", "/stencilgen/cuda/nvidia/*/lib",
-                                           "/../lib*/stencilgen/cuda/nvidia/*/lib"};
+    static const struct {
+        const char *pattern, *reason;
+    } places[] = {
+        {"/cuda/nvidia/*/lib", "fetched by setup.sh"},
+        {"/stencilgen/cuda/nvidia/*/lib", "fetched by setup.sh"},
+        {"/../lib*/stencilgen/cuda/nvidia/*/lib", "fetched by setup.sh"},
+        {"/../../stencilgen/../nvidia/*/lib", "found among the Python packages next to stencilgen"},
+    };
     Dl_info self = {0};
     const char *files[] = {"/proc/self/exe", NULL};
     static const int here = 0;
@@ -320,8 +327,8 @@ static bool try_fetched(search *s) {
         files[1] = self.dli_fname;
     for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
         const char *folder = files[i] != NULL ? folder_of(s->job, files[i]) : NULL;
-        for (size_t p = 0; folder != NULL && p < sizeof patterns / sizeof *patterns; p++)
-            if (try_pattern(s, folder, patterns[p], "fetched by setup.sh"))
+        for (size_t p = 0; folder != NULL && p < sizeof places / sizeof *places; p++)
+            if (try_pattern(s, folder, places[p].pattern, places[p].reason))
                 return true;
     }
     return false;

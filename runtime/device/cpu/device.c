@@ -364,6 +364,25 @@ static void synchronize(device *base, job *j, void *stream) {
     (void)stream;
 }
 
+static void *mark(device *base, job *j, void *stream) {
+    (void)base;
+    (void)j;
+    (void)stream;
+    return NULL;
+}
+
+static bool passed(device *base, job *j, void *point) {
+    (void)base;
+    (void)j;
+    (void)point;
+    return true;
+}
+
+static void unmark(device *base, void *point) {
+    (void)base;
+    (void)point;
+}
+
 static bool idle(device *base, job *j, void *stream) {
     synchronize(base, j, stream);
     return true;
@@ -436,6 +455,9 @@ const device_ops device_cpu = {
     .fill = fill,
     .fill_async = fill_async,
     .synchronize = synchronize,
+    .mark = mark,
+    .passed = passed,
+    .unmark = unmark,
     .idle = idle,
     .stream_open = stream_open,
     .stream_close = stream_close,

@@ -292,6 +292,41 @@ static void cuda_synchronize(device *base, job *j, void *stream) {
     cuda_must(d, j, code, "waiting for the GPU");
 }
 
+static void destroy_event(cuda *d, cu_event event) {
+    bool pushed;
+    if (event == NULL || cuda_enter(d, &pushed) != CU_OK)
+        return;
+    (void)d->driver.event_destroy(event);
+    cuda_leave(d, pushed);
+}
+
+static void *cuda_mark(device *base, job *j, void *stream) {
+    cuda *d = (cuda *)base;
+    cu_event event = NULL;
+    cu_result code;
+    CUDA_CALL(code, d, d->driver.event_create(&event, CU_EVENT_WITHOUT_TIME));
+    if (code == CU_OK)
+        CUDA_CALL(code, d, d->driver.event_record(event, stream));
+    if (code != CU_OK)
+        destroy_event(d, event);
+    cuda_must(d, j, code, "marking a stream");
+    return event;
+}
+
+static bool cuda_passed(device *base, job *j, void *mark) {
+    cuda *d = (cuda *)base;
+    cu_result code;
+    CUDA_CALL(code, d, d->driver.event_query(mark));
+    if (code == CU_NOT_READY)
+        return false;
+    cuda_must(d, j, code, "asking for a mark");
+    return true;
+}
+
+static void cuda_unmark(device *base, void *mark) {
+    destroy_event((cuda *)base, mark);
+}
+
 static bool cuda_idle(device *base, job *j, void *stream) {
     cuda *d = (cuda *)base;
     cu_result code;
@@ -368,15 +403,8 @@ typedef struct timer {
 
 static void destroy_timer(void *argument) {
     timer *t = argument;
-    cuda *d = t->device;
-    bool pushed;
-    if (cuda_enter(d, &pushed) != CU_OK)
-        return;
-    if (t->start != NULL)
-        (void)d->driver.event_destroy(t->start);
-    if (t->stop != NULL)
-        (void)d->driver.event_destroy(t->stop);
-    cuda_leave(d, pushed);
+    destroy_event(t->device, t->start);
+    destroy_event(t->device, t->stop);
 }
 
 static cu_result start_timer(timer *t) {
@@ -449,6 +477,9 @@ const device_ops device_cuda = {
     .fill = cuda_fill,
     .fill_async = cuda_fill_async,
     .synchronize = cuda_synchronize,
+    .mark = cuda_mark,
+    .passed = cuda_passed,
+    .unmark = cuda_unmark,
     .idle = cuda_idle,
     .stream_open = cuda_stream_open,
     .stream_close = cuda_stream_close,

@@ -153,6 +153,7 @@ enum {
     F(ipc_close, cuIpcCloseMemHandle, (cu_pointer))                                                \
     F(event_create, cuEventCreate, (cu_event *, unsigned flags))                                   \
     F(event_record, cuEventRecord, (cu_event, cu_stream))                                          \
+    F(event_query, cuEventQuery, (cu_event))                                                       \
     F(event_synchronize, cuEventSynchronize, (cu_event))                                           \
     F(event_elapsed, cuEventElapsedTime, (float *milliseconds, cu_event from, cu_event to))        \
     F(event_destroy, cuEventDestroy_v2, (cu_event))

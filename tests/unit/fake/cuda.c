@@ -256,7 +256,7 @@ END
 INSIDE(cuMemAlloc_v2, cu_pointer *memory, size_t bytes)
     if (bytes == 0)
         return INVALID_VALUE;
-    *memory = (cu_pointer)(size_t)malloc(bytes);
+    *memory = (cu_pointer)(size_t)aligned_alloc(256, (bytes + 255) / 256 * 256); /* as drivers do */
     state.allocations++;
 END
 
@@ -349,7 +349,15 @@ END
 INSIDE(cuEventRecord, cu_event event, cu_stream stream)
     if (event == NULL)
         return INVALID_VALUE;
+    state.marked = stream;
     note("record", stream);
+END
+
+INSIDE(cuEventQuery, cu_event event)
+    if (event == NULL)
+        return INVALID_VALUE;
+    if (state.busy)
+        return 600; /* CUDA_ERROR_NOT_READY */
 END
 
 INSIDE(cuEventSynchronize, cu_event event)

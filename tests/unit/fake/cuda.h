@@ -13,6 +13,7 @@ typedef struct fake_cuda {
     const char *fail; /* the symbol that fails, or NULL */
     int code;         /* with what */
     int good_calls;   /* it works this many times before */
+    int busy;         /* the work on streams is not over */
     size_t arguments_bytes;
     int driver;    /* its version; 0: 13000 */
     void *adopted; /* the context that calls must be in; NULL: the primary one */
@@ -26,6 +27,7 @@ typedef struct fake_cuda {
     int retained, modules, events, streams, allocations; /* that live */
     int copies, copies_of_rows, fills, waits;
     int pushes, releases;
+    void *marked;       /* the stream of the last event */
     int named;          /* the device that was last asked for its name */
     int dynamic_shared; /* that the last kernel asked for */
 

@@ -55,6 +55,26 @@ static void do_moves(device *d, job *j) {
     d->ops->synchronize(d, j, NULL);
 }
 
+static void mark(device *d, job *j) {
+    void *m = d->ops->mark(d, j, NULL);
+    d->ops->unmark(d, m);
+}
+
+static device *marked; /* whose mark unmark_one ends */
+
+static void unmark_one(void *m) {
+    marked->ops->unmark(marked, m);
+}
+
+static void ask_mark(device *d, job *j) {
+    void *m = d->ops->mark(d, j, NULL);
+    marked = d;
+    job_defer(j, unmark_one, m);
+    d->ops->passed(d, j, m);
+    job_keep(j, m);
+    unmark_one(m);
+}
+
 static const struct {
     void (*act)(device *, job *);
     const char *symbol, *expected;
@@ -70,6 +90,9 @@ static const struct {
     {do_moves, "cuMemsetD8_v2", "filling memory failed"},
     {do_moves, "cuStreamSynchronize", "waiting for the GPU failed"},
     {do_moves, "cuCtxPushCurrent_v2", "copying 8 bytes to the GPU failed"},
+    {mark, "cuEventCreate", "marking a stream failed"},
+    {mark, "cuEventRecord", "marking a stream failed"},
+    {ask_mark, "cuEventQuery", "asking for a mark failed: CUDA_ERROR_OUT_OF_MEMORY"},
     {time_nothing, "cuEventCreate", "starting the clock failed"},
     {time_nothing, "cuEventRecord", "starting the clock failed"},
     {time_nothing, "cuEventSynchronize", "running on the GPU failed"},

@@ -1,0 +1,373 @@
+"""Arrays of other libraries: where one lies, which stream its work is on, and how another like it is made.
+
+NumPy, CuPy, PyTorch and JAX are asked in their own words, which is quick. All other arrays come by DLPack, then
+`__cuda_array_interface__`, then the buffer protocol. None of these copies anything.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import sys
+from ctypes import POINTER, c_int32, c_int64, c_uint8, c_uint16, c_uint64, c_void_p
+from typing import Any, Iterable, Optional, Sequence, Union
+
+import numpy as np
+
+from ._errors import DataError, UsageError
+
+HOST = -1  # the place of memory that is not a GPU's
+
+# address; shape; distances of neighbours in elements (None: C order); dtype as specs spell it; HOST or the number of
+# the GPU; whether it must not be written; what keeps the memory alive
+View = tuple[int, tuple[int, ...], Optional[tuple[int, ...]], str, int, bool, Any]
+
+NUMPY_NAMES = {"float": "float32", "double": "float64", "int32": "int32", "int64": "int64", "uint32": "uint32"}
+WORDS = {np.dtype(name).str: word for word, name in NUMPY_NAMES.items()}
+NUMPY_DTYPES = {word: np.dtype(name) for word, name in NUMPY_NAMES.items()}
+
+
+def _in_elements(strides: tuple[int, ...], size: int) -> tuple[int, ...]:
+    if any(s % size for s in strides):
+        raise DataError(f"strides of {strides} bytes are no multiples of an element's {size}: make a copy in C order")
+    return tuple(s // size for s in strides)
+
+
+def numpy_order(numbers: Iterable[int], dims: int) -> tuple[int, ...]:
+    """The numbers of the axes as NumPy has them, z first, from C's, x first."""
+    return tuple(reversed(list(numbers)[: max(dims, 1)]))
+
+
+def x_first(size: Optional[Union[int, Sequence[int]]]) -> list[int]:
+    """A size in C's order from one in NumPy's."""
+    if size is None:
+        return [0, 0, 0]
+    extents = [size] if isinstance(size, int) else list(size)
+    if not 1 <= len(extents) <= 3:
+        raise UsageError(f"a size has 1 to 3 extents, (nz, ny, nx), not {len(extents)}")
+    return [int(e) for e in reversed(extents)] + [0] * (3 - len(extents))
+
+
+class Library:
+    """What stencilgen asks of a library of arrays. This one is for arrays of libraries that it does not know."""
+
+    name = "its library"
+    dense = "numpy.ascontiguousarray(…)"  # the call that makes a copy in C order
+    cast = "numpy.asarray(…, dtype={!r})"  # the call that makes one of another dtype
+    held = True  # what a launch uses must be kept until its work is over; else memory is reused in the stream's order
+
+    def view(self, array: Any, stream: int) -> View:
+        """The array as it is, ready to be used by work on `stream`."""
+        if hasattr(array, "__dlpack__") and hasattr(array, "__dlpack_device__"):
+            return _by_dlpack(array, stream)
+        if hasattr(array, "__cuda_array_interface__"):
+            return _by_interface(array)
+        try:
+            memory = np.asarray(memoryview(array))
+        except TypeError:
+            raise UsageError(
+                f"a {type(array).__name__} is no array that can be used as it is: it has neither __dlpack__ nor "
+                "__cuda_array_interface__ nor the buffer protocol; numpy.asarray(…) makes an array of it"
+            ) from None
+        return NUMPY.view(memory, stream)
+
+    def stream(self, array: Any) -> int:
+        """The stream on which the caller works with this array now; 0: the default one, or the host's memory."""
+        if hasattr(array, "__cuda_array_interface__"):
+            return int(array.__cuda_array_interface__.get("stream") or 0)
+        return 0
+
+    def empty(self, like: Any, place: int, shape: tuple[int, ...], dtype: str, stream: Optional[int]) -> Any:
+        """A dense array of the same library and in the same memory as `like`, to be written by work on `stream`; None:
+        on the caller's current one."""
+        if place != HOST:
+            raise UsageError(f"{self.name} is not known, so the result needs an array of yours: give out=…")
+        return np.empty(shape, NUMPY_DTYPES[dtype])
+
+    def address(self, array: Any) -> tuple[int, Any]:
+        """Where an array that `empty` made lies, and what keeps its memory."""
+        view = self.view(array, 0)
+        return view[0], view[6]
+
+    def finish(self, array: Any) -> Any:
+        """What the caller gets of an array that `empty` made, once the launch that writes it is on the stream."""
+        return array
+
+
+class _NumPy(Library):
+    name = "NumPy"
+
+    def stream(self, array: Any) -> int:
+        return 0
+
+    def view(self, array: Any, stream: int) -> View:
+        facts = array.__array_interface__
+        text = facts["typestr"]
+        address, readonly = facts["data"]
+        strides = facts["strides"]
+        if strides is not None:
+            strides = _in_elements(strides, array.itemsize)
+        return address, facts["shape"], strides, WORDS.get(text, text), HOST, readonly, array
+
+
+class _CuPy(Library):
+    name = "CuPy"
+    dense = "cupy.ascontiguousarray(…)"
+    cast = "….astype({!r})"
+    held = False
+
+    def view(self, array: Any, stream: int) -> View:
+        text = array.dtype.str
+        strides = None if array.flags.c_contiguous else _in_elements(array.strides, array.itemsize)
+        return array.data.ptr, array.shape, strides, WORDS.get(text, text), array.device.id, False, array
+
+    def stream(self, array: Any) -> int:
+        return int(sys.modules["cupy"].cuda.get_current_stream().ptr)
+
+    def empty(self, like: Any, place: int, shape: tuple[int, ...], dtype: str, stream: Optional[int]) -> Any:
+        cupy = sys.modules["cupy"]
+        if stream is None and cupy.cuda.runtime.getDevice() == place:
+            return cupy.empty(shape, NUMPY_DTYPES[dtype])
+        with cupy.cuda.Device(place):
+            if stream is None:
+                return cupy.empty(shape, NUMPY_DTYPES[dtype])
+            with cupy.cuda.ExternalStream(stream):  # whose order decides when the memory is reused
+                return cupy.empty(shape, NUMPY_DTYPES[dtype])
+
+    def address(self, array: Any) -> tuple[int, Any]:
+        return array.data.ptr, array
+
+
+class _Torch(Library):
+    name = "PyTorch"
+    dense = "….contiguous()"
+    cast = "….to(torch.{})"
+    held = False
+
+    def __init__(self) -> None:
+        torch = sys.modules["torch"]
+        self.torch: Any = torch
+        names = {word: name for word, name in NUMPY_NAMES.items() if hasattr(torch, name)}
+        self.dtypes = {word: getattr(torch, name) for word, name in names.items()}
+        self.words = {dtype: word for word, dtype in self.dtypes.items()}
+
+    def view(self, array: Any, stream: int) -> View:
+        if array.requires_grad and self.torch.is_grad_enabled():
+            raise UsageError(
+                "the tensor requires a gradient, which stencilgen does not record: give ….detach(), or launch in a "
+                "torch.autograd.Function"
+            )
+        device = array.device
+        if device.type == "cuda":
+            place = device.index
+        elif device.type == "cpu":
+            place = HOST
+        else:
+            raise DataError(f"the tensor is in memory of {device}: stencilgen uses the host's and CUDA's")
+        if array.layout is not self.torch.strided or array.is_neg():
+            raise DataError("the tensor is not one of numbers in memory: ….to_dense() or ….resolve_neg() makes a copy")
+        strides = None if array.is_contiguous() else tuple(array.stride())
+        word = self.words.get(array.dtype, str(array.dtype))
+        return array.data_ptr(), tuple(array.shape), strides, word, place, False, array
+
+    def stream(self, array: Any) -> int:
+        return int(self.torch.cuda.current_stream(array.device).cuda_stream) if array.is_cuda else 0
+
+    def empty(self, like: Any, place: int, shape: tuple[int, ...], dtype: str, stream: Optional[int]) -> Any:
+        torch = self.torch
+        if place == HOST or stream is None:
+            return torch.empty(shape, dtype=self.dtypes[dtype], device=like.device)
+        with torch.cuda.stream(torch.cuda.ExternalStream(stream, like.device)):
+            return torch.empty(shape, dtype=self.dtypes[dtype], device=like.device)
+
+    def address(self, array: Any) -> tuple[int, Any]:
+        return array.data_ptr(), array
+
+
+class _JaxOutput:
+    """Memory of a new JAX array while a launch writes it; then `jax.dlpack.from_dlpack` takes it from here."""
+
+    def __init__(self, array: Any, stream: int) -> None:
+        self.device = array.__dlpack_device__()
+        self.devices = array.devices
+        self.capsule = array.__dlpack__(stream=_dlpack_stream(stream))
+
+    def __dlpack__(self, **_: Any) -> Any:
+        return self.capsule
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return int(self.device[0]), int(self.device[1])
+
+
+class _Jax(Library):
+    """JAX has no current stream. Launches go on the one on which JAX waits for the work of others."""
+
+    name = "JAX"
+    dense = "jax.numpy.array(…, copy=True)"
+    cast = "….astype({!r})"
+
+    def view(self, array: Any, stream: int) -> View:
+        if isinstance(array, _JaxOutput):
+            return _read_capsule(array.capsule, False)
+        if isinstance(array, np.ndarray):
+            return NUMPY.view(array, stream)
+        if len(array.devices()) != 1:
+            raise DataError("the array is spread over several devices: give one of its addressable_shards")
+        if next(iter(array.devices())).platform == "cpu":
+            array.block_until_ready()
+            return _read_capsule(array.__dlpack__(), True)
+        return _read_capsule(array.__dlpack__(stream=_dlpack_stream(stream)), True)
+
+    def stream(self, array: Any) -> int:
+        device = next(iter(array.devices()))
+        return 0 if device.platform == "cpu" else int(device.get_stream_for_external_ready_events())
+
+    def empty(self, like: Any, place: int, shape: tuple[int, ...], dtype: str, stream: Optional[int]) -> Any:
+        if place == HOST:
+            return aligned_empty(shape, NUMPY_DTYPES[dtype])
+        jax = sys.modules["jax"]
+        own = self.stream(like)
+        if stream is not None and stream != own:
+            raise UsageError(
+                "JAX has no streams to choose from: leave `stream` out, and the launch goes where JAX waits for it"
+            )
+        device = next(iter(like.devices()))
+        return _JaxOutput(jax.numpy.empty(shape, NUMPY_DTYPES[dtype], device=device), own)
+
+    def finish(self, array: Any) -> Any:
+        import jax.dlpack
+
+        return jax.dlpack.from_dlpack(array)
+
+
+def aligned_empty(shape: tuple[int, ...], dtype: Any) -> Any:
+    """A NumPy array at a multiple of 256 bytes."""
+    dtype = np.dtype(dtype)
+    count = 1
+    for extent in shape:
+        count *= extent
+    memory = np.empty(count * dtype.itemsize + 256, np.uint8)
+    begin = -memory.ctypes.data % 256
+    return memory[begin : begin + count * dtype.itemsize].view(dtype).reshape(shape)
+
+
+class _Holder:
+    __array_interface__: dict[str, Any]
+    keep: Any
+
+
+def host_view(address: int, shape: tuple[int, ...], strides: Any, dtype: str, keep: Any, writable: bool = False) -> Any:
+    """A NumPy array over memory of the host; strides count elements."""
+    kind = NUMPY_DTYPES[dtype]
+    steps = None if strides is None else tuple(s * kind.itemsize for s in strides)
+    holder = _Holder()
+    holder.keep = keep
+    facts = {"data": (address, not writable), "shape": shape, "strides": steps, "typestr": kind.str, "version": 3}
+    holder.__array_interface__ = facts
+    return np.asarray(holder)
+
+
+# ---- DLPack and the CUDA array interface ------------------------------------------------------------------------
+
+_CPU, _CUDA, _CUDA_HOST, _CUDA_MANAGED = 1, 2, 3, 13
+_KINDS = {(2, 32): "float", (2, 64): "double", (0, 32): "int32", (0, 64): "int64", (1, 32): "uint32"}
+
+
+class _Tensor(ctypes.Structure):
+    """DLTensor of DLPack, at the beginning of a DLManagedTensor."""
+
+    _fields_ = [
+        ("data", c_void_p), ("device", c_int32), ("device_id", c_int32), ("ndim", c_int32), ("code", c_uint8),
+        ("bits", c_uint8), ("lanes", c_uint16), ("shape", POINTER(c_int64)), ("strides", POINTER(c_int64)),
+        ("byte_offset", c_uint64),
+    ]  # fmt: skip
+
+
+_pointer_of = ctypes.pythonapi.PyCapsule_GetPointer
+_pointer_of.restype = c_void_p
+_pointer_of.argtypes = (ctypes.py_object, ctypes.c_char_p)
+
+
+def _dlpack_stream(stream: int) -> int:
+    return 1 if stream == 0 else stream  # DLPack calls the default stream 1
+
+
+def _by_dlpack(array: Any, stream: int) -> View:
+    kind, number = array.__dlpack_device__()
+    if int(kind) in (_CPU, _CUDA_HOST):
+        return _read_capsule(array.__dlpack__(), False)
+    if int(kind) in (_CUDA, _CUDA_MANAGED):
+        return _read_capsule(array.__dlpack__(stream=_dlpack_stream(stream)), False)
+    raise DataError(
+        f"the array is on a device of DLPack's kind {int(kind)}: stencilgen uses the host's memory and CUDA's"
+    )
+
+
+def _read_capsule(capsule: Any, readonly: bool) -> View:
+    """The capsule owns the memory until it is freed, since nobody takes its content out."""
+    t = _Tensor.from_address(_pointer_of(capsule, b"dltensor"))
+    shape = tuple(t.shape[i] for i in range(t.ndim))
+    strides = tuple(t.strides[i] for i in range(t.ndim)) if t.strides else None
+    word = _KINDS.get((t.code, t.bits)) if t.lanes == 1 else None
+    if word is None:
+        word = f"of DLPack's type {t.code} of {t.bits} bits"
+    place = HOST if t.device in (_CPU, _CUDA_HOST) else int(t.device_id)
+    return (t.data or 0) + t.byte_offset, shape, strides, word, place, readonly, capsule
+
+
+def _by_interface(array: Any) -> View:
+    facts = array.__cuda_array_interface__
+    text = facts["typestr"]
+    address, readonly = facts["data"]
+    strides = facts.get("strides")
+    if strides is not None:
+        strides = _in_elements(tuple(strides), np.dtype(text).itemsize)
+    device = getattr(array, "device", None)  # the interface itself does not say which GPU
+    number = getattr(device, "id", 0)
+    place = number if isinstance(number, int) else 0
+    return address or 0, tuple(facts["shape"]), strides, WORDS.get(text, text), place, bool(readonly), array
+
+
+# ---- which library, which stream --------------------------------------------------------------------------------
+
+NUMPY = _NumPy()
+_others = Library()
+_known: dict[type, Library] = {np.ndarray: NUMPY}
+_makers: dict[str, Any] = {"cupy": _CuPy, "torch": _Torch, "jax": _Jax, "jaxlib": _Jax}
+_made: dict[str, Library] = {}
+
+
+def library_of(array: Any) -> Library:
+    """The library that an array is from."""
+    known = _known.get(type(array))
+    if known is not None:
+        return known
+    found = NUMPY if isinstance(array, np.ndarray) else _others
+    for base in type(array).__mro__:
+        root = base.__module__.split(".", 1)[0]
+        if root in _makers and base is not object and _is_array(root, array):
+            found = _made.setdefault(root, _makers[root]())
+            break
+    _known[type(array)] = found
+    return found
+
+
+def _is_array(root: str, array: Any) -> bool:
+    kinds = {"cupy": ("cupy", "ndarray"), "torch": ("torch", "Tensor")}.get(root, ("jax", "Array"))
+    module = sys.modules.get(kinds[0])
+    return module is not None and isinstance(array, getattr(module, kinds[1], ()))
+
+
+def stream_handle(stream: Any) -> int:
+    """The handle of a stream: an integer, or an object with `__cuda_stream__` (or, before that, with the handle of a
+    PyTorch stream in `cuda_stream`, of a CuPy stream in `ptr`)."""
+    if isinstance(stream, int):
+        return stream
+    protocol = getattr(stream, "__cuda_stream__", None)
+    if protocol is not None:
+        version_and_handle = protocol() if callable(protocol) else protocol
+        return int(version_and_handle[1])
+    for name in ("cuda_stream", "ptr"):
+        handle = getattr(stream, name, None)
+        if handle is not None:
+            return int(handle)
+    raise UsageError(f"a {type(stream).__name__} is no stream: give an integer or an object with __cuda_stream__")

@@ -1,0 +1,159 @@
+"""`build` and `load`: from a spec and options, or from a file, to a kernel."""
+
+from __future__ import annotations
+
+import os
+from ctypes import byref, c_int, c_void_p
+from typing import Any, Mapping, Optional, Sequence, Union
+
+from . import _abi
+from ._abi import lib
+from ._arrays import x_first
+from ._context import Context, bytes_of, default_context
+from ._errors import UsageError
+from ._kernel import wrap
+from ._matrix import matrix_of
+
+Path = Union[str, "os.PathLike[str]"]
+Size = Union[int, Sequence[int]]
+Sizes = Union[str, int, Mapping[str, int]]
+
+
+def _sizes_of(key: str, value: Any, factors: bool) -> str:
+    """ "32x8", or "z16" of factors, from that or from {"x": 32, "y": 8}."""
+    if isinstance(value, Mapping):
+        unknown = set(value) - set("xyz")
+        if unknown:
+            raise UsageError(f"{key} has the axes x, y and z, not {', '.join(map(repr, sorted(unknown)))}")
+        if factors:
+            return ",".join(f"{axis}{value[axis]}" for axis in "zyx" if axis in value)
+        last = max("xyz".index(axis) for axis in value)
+        return "x".join(str(value.get(axis, "")) for axis in "xyz"[: last + 1])
+    if isinstance(value, (str, int)):
+        return str(value)
+    raise UsageError(
+        f'{key} is a text, x first ("32x8", "z16"), or {{"x": 32, "y": 8}}: a tuple would not say which axis'
+    )
+
+
+class Request:
+    """A spec with its options, as sg_build takes them; what it points to lives as long as it does."""
+
+    def __init__(
+        self, path: Optional[Path], text: Optional[str], size: Optional[Size], steps: Optional[int], matrix: Any,
+        schedule: Optional[str], constants: Optional[Mapping[str, float]], words: Mapping[str, Any],
+        **plain: Any,
+    ) -> None:  # fmt: skip
+        if path is None and text is None:
+            raise UsageError("give the path of a spec, or its text=…")
+        self.path = bytes_of(path)
+        self.matrix = matrix
+        line = [schedule] if schedule else []
+        for key, (before, kind) in {
+            "format": ("", "word"), "method": ("", "word"), "tile": ("tile=", "sizes"),
+            "coarsen": ("coarsen=", "factors"), "vector": ("vec=", "number"), "time": ("time=", "number"),
+        }.items():  # fmt: skip
+            value = words.get(key)
+            if value is None:
+                continue
+            word = _sizes_of(key, value, kind == "factors") if kind in ("sizes", "factors") else str(value)
+            if not word or any(c in " \t\n=" for c in word):
+                raise UsageError(f"{key}={value!r}: one word is needed")
+            line.append(before + word)
+        named = list((constants or {}).items())
+        self._constants = (_abi.sg_constant * max(len(named), 1))(
+            *[_abi.sg_constant(bytes_of(name), value) for name, value in named]
+        )
+        self.options = _abi.sg_build_options(
+            text=None if text is None else text.encode(), schedule=" ".join(line).encode() if line else None,
+            steps=steps or 0, constants=self._constants, constant_count=len(named),
+            matrix=None if matrix is None else matrix.handle,
+            **{key: bytes_of(value) if isinstance(value, str) else value for key, value in plain.items()},
+        )  # fmt: skip
+        self.options.size[:] = x_first(size)
+
+
+def build(
+    path: Optional[Path] = None,
+    *,
+    text: Optional[str] = None,
+    size: Optional[Size] = None,
+    steps: Optional[int] = None,
+    matrix: Any = None,
+    constants: Optional[Mapping[str, float]] = None,
+    method: Optional[str] = None,
+    tile: Optional[Sizes] = None,
+    coarsen: Optional[Sizes] = None,
+    vector: Optional[int] = None,
+    time: Optional[int] = None,
+    format: Optional[str] = None,
+    schedule: Optional[str] = None,
+    index: int = 0,
+    arch: Optional[str] = None,
+    gpu: Optional[str] = None,
+    compile: bool = True,
+    device: Optional[str] = None,
+    context: Optional[Context] = None,
+) -> Any:
+    """Builds the kernel of a spec: loads it, plans, writes the source, compiles, loads.
+
+        heat = stencilgen.build("heat13.lua", size=(512, 512, 512), steps=100)
+
+    A repeated call is quick: the context remembers its kernels, and the cache on disk has what any process compiled.
+
+    path:      of the spec, a Lua file; with `text`, what messages call it
+    text:      the spec itself
+    size:      what to plan for, in NumPy's order: (nz, ny, nx), or the number of elements of a list. It guides the
+               choice of the schedule: a kernel runs on arrays of every size
+    steps:     of a stencil: how many `run` will make at a time; with more than one, a launch may fuse several
+    matrix:    of an spmv: a matrix of scipy.sparse, the path of a .mtx file, or a `Matrix`; `auto` chooses the format
+               for it, and calls multiply with it
+    constants: parameters of the spec that become numbers in the source, {"k": 0.1}; calls do not give them any more
+    method:    of a stencil ("register"), or algorithm of a list or product ("kogge-stone"); `explain` lists them
+    tile:      points that a block computes at once, x first: "32x8" or {"x": 32, "y": 8}
+    coarsen:   times a block repeats its tile: "z16" or {"z": 16}
+    vector:    points along x that a thread loads at once
+    time:      time steps fused into one launch
+    format:    of an spmv: "csr", "sell", …; "auto"
+    schedule:  all of these as one line, as `plan` shows it: "register tile=32x8 coarsen=z16"
+    index:     which of the specs that the file returns, from 0
+    arch, gpu: plan and compile for this architecture ("sm_90"), plan for this board ("H200"); None: the device's own
+    compile:   False stops before compiling: the kernel has a source and a plan, and cannot be launched
+    device:    "auto", "cuda", "cuda:1", "cpu": the process's context for it; None: auto, a GPU where there is one
+    context:   one of your own
+
+    Returns a `Stencil`, `Reduce`, `Scan`, `Merge` or `Product`, by the spec. Raises SpecError (file:line), PlanError
+    where the schedule cannot serve the spec, CompilerError with the log, UsageError for options.
+    """
+    context = context or default_context(device)
+    words = {
+        "format": format, "method": method, "tile": tile, "coarsen": coarsen, "vector": vector, "time": time,
+    }  # fmt: skip
+    request = Request(
+        path, text, size, steps, matrix_of(matrix, context), schedule, constants, words, index=index, arch=arch, gpu=gpu,
+        source_only=int(not compile),
+    )  # fmt: skip
+    handle = c_void_p()
+    context.must(lib.sg_build(context.handle, request.path, byref(request.options), byref(handle)))
+    return wrap(context, handle.value or 0, request)
+
+
+def load(path: Path, *, device: Optional[str] = None, context: Optional[Context] = None) -> Any:
+    """Loads a kernel that `Kernel.save` wrote, without Lua, NVRTC or a compiler.
+
+    The file holds code that will run: load only files that you trust. Raises DataError if it is damaged, of another
+    version of the library, or compiled for another device.
+    """
+    context = context or default_context(device)
+    handle = c_void_p()
+    context.must(lib.sg_load(context.handle, bytes_of(path), byref(handle)))
+    return wrap(context, handle.value or 0, None)
+
+
+def count_specs(path: Optional[Path] = None, *, text: Optional[str] = None, context: Optional[Context] = None) -> int:
+    """How many specs a file or a text returns; `build(…, index=i)` builds one of them."""
+    context = context or default_context()
+    count = c_int()
+    encoded = None if text is None else text.encode()
+    context.must(lib.sg_count_specs(context.handle, bytes_of(path), encoded, byref(count)))
+    return count.value

@@ -1,0 +1,202 @@
+"""What calls do on a GPU, over the stand-ins for the driver and for NVRTC that the unit tests have: on which stream a
+launch goes, that nothing is waited for, what is kept until work is over, and what travels. Kernels compute nothing there.
+Needs: FAKE_CUDA and FAKE_NVRTC, the paths of the stand-ins."""
+
+from __future__ import annotations
+
+import ctypes
+import gc
+import os
+import subprocess
+import sys
+import weakref
+from ctypes import c_char_p, c_int, c_size_t, c_ubyte, c_uint, c_void_p
+from typing import Any
+
+import numpy as np
+import pytest
+
+FAKE_CUDA, FAKE_NVRTC = os.environ.get("FAKE_CUDA"), os.environ.get("FAKE_NVRTC")
+if os.environ.get("STENCILGEN_FAKE_GPU") != "inside":
+
+    @pytest.mark.skipif(not FAKE_CUDA or not FAKE_NVRTC, reason="FAKE_CUDA and FAKE_NVRTC do not name the stand-ins")
+    def test_in_a_process_of_its_own() -> None:
+        # The process keeps the driver that it opened first.
+        environment = {**os.environ, "STENCILGEN_FAKE_GPU": "inside", "SG_CUDA_DRIVER": str(FAKE_CUDA)}
+        environment["SG_NVRTC"] = str(FAKE_NVRTC)
+        command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", __file__]
+        told = subprocess.run(command, env=environment, capture_output=True, text=True)
+        assert told.returncode == 0, told.stdout + told.stderr
+
+    __test__ = True
+else:
+    import stencilgen as sg
+
+    class State(ctypes.Structure):
+        """fake_cuda_state of tests/unit/fake/cuda.h, up to the last launch."""
+
+        _fields_ = [
+            ("device_count", c_int), ("fail", c_char_p), ("code", c_int), ("good_calls", c_int), ("busy", c_int),
+            ("arguments_bytes", c_size_t), ("driver", c_int), ("adopted", c_void_p), ("stack", c_void_p * 16),
+            ("depth", c_int), ("not_cooperative", c_int), ("is_h200", c_int), ("homeless", c_int), ("retained", c_int),
+            ("modules", c_int), ("events", c_int), ("streams", c_int), ("allocations", c_int), ("copies", c_int),
+            ("copies_of_rows", c_int), ("fills", c_int), ("waits", c_int), ("pushes", c_int), ("releases", c_int),
+            ("marked", c_void_p), ("named", c_int), ("dynamic_shared", c_int), ("launches", c_int),
+            ("entry", c_char_p), ("grid", c_uint * 3), ("block", c_uint * 3), ("shared_bytes", c_uint),
+            ("stream", c_void_p), ("arguments", c_ubyte * 256),
+        ]  # fmt: skip
+
+    _driver = ctypes.CDLL(str(FAKE_CUDA))
+    _driver.fake_cuda.restype = ctypes.POINTER(State)
+    gpu: Any = _driver.fake_cuda().contents
+    gpu.device_count = 2
+    gpu.arguments_bytes = 256
+
+    class There:
+        """An array in the fake GPU's memory, which is the host's, with only the CUDA array interface."""
+
+        def __init__(self, shape: tuple[int, ...], dtype: str = "float32", stream: Any = None) -> None:
+            self.memory = np.zeros(shape, dtype)
+            self.stream = stream
+
+        @property
+        def __cuda_array_interface__(self) -> dict[str, Any]:
+            host = self.memory.__array_interface__
+            return {
+                **{k: host[k] for k in ("data", "shape", "strides", "typestr")},
+                "version": 3,
+                "stream": self.stream,
+            }
+
+    class ByDLPack(There):
+        """One that also has DLPack, and notes the stream that it is asked for."""
+
+        asked: Any = None
+
+        def __dlpack_device__(self) -> tuple[int, int]:
+            return 2, 0
+
+        def __dlpack__(self, stream: Any = None) -> Any:
+            self.asked = stream
+            return _relabelled(self.memory)
+
+    _relabelled_capsules: list[Any] = []
+
+    def _relabelled(memory: np.ndarray) -> Any:
+        capsule = memory.__dlpack__()
+        address = sg._arrays._pointer_of(capsule, b"dltensor")
+        sg._arrays._Tensor.from_address(address).device = 2
+        return capsule
+
+    @pytest.fixture(scope="module")
+    def heat() -> Any:
+        text = "return stencil { name = 'heat', shape = star(2, 1), coefficients = { .6, .1, .1, .1, .1 } }"
+        return sg.build(text=text, size=(16, 16), device="cuda")
+
+    @pytest.fixture(autouse=True)
+    def settled() -> Any:
+        gpu.busy = 0
+        before = gpu.waits
+        yield
+        gpu.busy = 0
+        assert gpu.homeless == 0
+        if gpu.waits != before:
+            raise AssertionError("a call waited")
+
+    def test_where_a_launch_goes(heat: Any) -> None:
+        assert heat.context.info.name == "Fake GPU" and heat.context.place == 0
+        u, v = There((16, 16)), There((16, 16))
+        for stream, expected in [(None, None), (7, 7), (0, None)]:
+            count = gpu.launches
+            heat.launch(u, v, stream=stream)
+            assert gpu.launches == count + 1 and gpu.stream == expected
+        producer = There((16, 16), stream=9)
+        heat.launch(producer, v)
+        assert gpu.stream == 9
+
+    def test_dlpack_is_told_the_stream(heat: Any) -> None:
+        u, v = ByDLPack((16, 16)), ByDLPack((16, 16))
+        heat.launch(u, v, stream=7)
+        assert (u.asked, v.asked, gpu.stream) == (7, 7, 7)
+        heat.launch(u, v)
+        assert (u.asked, gpu.stream) == (1, None), "DLPack calls the default stream 1"
+
+    def test_the_pointers_are_the_arrays_own(heat: Any) -> None:
+        u, v = There((16, 16)), There((16, 16))
+        heat.launch(u, v)
+        arguments = bytes(gpu.arguments)
+        for array in (u, v):
+            assert array.memory.ctypes.data.to_bytes(8, "little") in arguments
+
+    def test_what_a_launch_uses_is_kept_until_it_is_over(heat: Any) -> None:
+        events = gpu.events
+        gpu.busy = 1
+        u, v = There((16, 16)), There((16, 16))
+        gone = [weakref.ref(u), weakref.ref(v)]
+        heat.launch(u, v, stream=11)
+        assert gpu.marked == 11
+        del u, v
+        gc.collect()
+        assert all(g() is not None for g in gone), "memory was given back while the GPU uses it"
+        for _ in range(3):
+            heat.launch(There((16, 16)), There((16, 16)), stream=11)
+        assert all(g() is not None for g in gone) and gpu.events == events + 4
+        gpu.busy = 0
+        heat.launch(There((16, 16)), There((16, 16)), stream=11)
+        gc.collect()
+        assert all(g() is None for g in gone), "memory is kept though the work is over"
+        assert gpu.events == events
+
+    def test_results_of_unknown_libraries_need_an_array(heat: Any) -> None:
+        u, v = There((16, 16)), There((16, 16))
+        with pytest.raises(sg.UsageError, match="give out="):
+            heat(u)
+        assert heat(u, out=v) is v
+
+    def test_other_gpus_and_the_host(heat: Any) -> None:
+        class Elsewhere(There):
+            class device:
+                id = 1
+
+        with pytest.raises(sg.DataError, match="GPU 1, but 'heat' was built for the GPU 0"):
+            heat.launch(Elsewhere((16, 16)), There((16, 16)))
+        with pytest.raises(sg.UsageError, match="in the host's memory, but launches use the GPU's"):
+            heat.launch(np.zeros((16, 16), "float32"), There((16, 16)))
+
+    def test_numpy_travels(heat: Any) -> None:
+        """Kernels compute nothing here, so what comes back is what memory held; the memory is given back."""
+        allocations, count = gpu.allocations, gpu.launches
+        u = np.arange(256, dtype="float32").reshape(16, 16)
+        for array in (u, u[::-1], u.T):
+            got = heat.run(array, steps=3)
+            assert isinstance(got, np.ndarray) and got.shape == (16, 16) and got is not array
+        out = np.zeros((16, 32), "float32")[:, ::2]
+        assert heat(u, out=out) is out
+        assert gpu.launches > count
+        gc.collect()
+        assert gpu.allocations == allocations
+        assert (u == np.arange(256).reshape(16, 16)).all()
+
+    def test_torch_and_jax_of_the_host_travel(heat: Any) -> None:
+        torch = pytest.importorskip("torch")
+        got = heat(torch.zeros(16, 16))
+        assert isinstance(got, torch.Tensor) and got.device.type == "cpu"
+
+    def test_a_reduction_works_in_scratch_memory_of_its_stream(heat: Any) -> None:
+        total = sg.build(text='return reduce { name = "s", dtype = "double" }', device="cuda")
+        x, out = There((100_000,), "float64"), There((1,), "float64")
+        total(x, out=out, stream=5)
+        allocations = gpu.allocations
+        for _ in range(3):
+            total(x, out=out, stream=5)
+        assert gpu.allocations == allocations, "a call allocated"
+        total(x, out=out, stream=6)
+        assert gpu.allocations == allocations + 1, "two streams work in the same memory"
+
+    def test_failures(heat: Any) -> None:
+        gpu.code, gpu.fail = 999, b"cuLaunchKernel"
+        try:
+            with pytest.raises(sg.DeviceError, match="launching 'heat' failed"):
+                heat.launch(There((16, 16)), There((16, 16)))
+        finally:
+            gpu.fail = None
