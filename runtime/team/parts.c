@@ -235,7 +235,7 @@ int parts_launches(const sg_team *t, const program *p, const int64_t global[3],
     const bool hides = (t->stores != NULL || t->nccl != NULL) && p->grid.layer_count == 0;
     double best = hides ? hidden : l.latency + bytes / l.rate;
     int chosen = 1;
-    for (int k = 2; k <= most; k++) {
+    for (int k = 2; k <= most && k * layer <= 0.01; k++) {
         const double cost = l.latency / k + bytes / l.rate + step * layer * (k - 1) / 2;
         if (cost < best)
             best = cost, chosen = k;

@@ -339,6 +339,36 @@ INSIDE(cuStreamDestroy_v2, cu_stream stream)
     state.streams--;
 END
 
+INSIDE(cuDeviceCanAccessPeer, int *can, cu_device device, cu_device peer)
+    *can = device != peer;
+END
+
+INSIDE(cuCtxEnablePeerAccess, cu_context peer, unsigned flags)
+    if (peer == NULL || flags != 0)
+        return INVALID_VALUE;
+END
+
+INSIDE(cuMemGetAddressRange_v2, cu_pointer *begin, size_t *bytes, cu_pointer at)
+    *begin = at;
+    *bytes = 1;
+END
+
+INSIDE(cuIpcGetMemHandle, cu_ipc_handle *handle, cu_pointer at)
+    memset(handle, 0, sizeof *handle);
+    memcpy(handle, &at, sizeof at);
+END
+
+INSIDE(cuIpcOpenMemHandle_v2, cu_pointer *out, cu_ipc_handle handle, unsigned flags)
+    if (flags != 1)
+        return INVALID_VALUE;
+    memcpy(out, &handle, sizeof *out);
+END
+
+INSIDE(cuIpcCloseMemHandle, cu_pointer at)
+    if (at == 0)
+        return INVALID_VALUE;
+END
+
 INSIDE(cuEventCreate, cu_event *event, unsigned flags)
     if (flags != 0 && flags != 2)
         return INVALID_VALUE;
