@@ -213,11 +213,11 @@ typedef struct program {
     size_t arguments_bytes;
     union {
         struct {
-            double bytes_per_point; /* see program_bytes_per_point */
+            double bytes_per_point;                    /* see program_bytes_per_point */
             int low[PROGRAM_AXES], high[PROGRAM_AXES]; /* how far a point's shape reaches */
             bool periodic[PROGRAM_AXES];               /* both ends of the axis */
-            bool corners; /* a point reads others that differ from it along several axes */
-            program_layer *layers;  /* one fewer than launches; ways: none */
+            bool corners;          /* a point reads others that differ from it along several axes */
+            program_layer *layers; /* one fewer than launches; ways: none */
             int layer_count;
             bool ways;                /* see "Ways" */
             int spare_count;          /* so many launches at the end are spares; see "Spares" */

@@ -57,10 +57,12 @@ target_link_libraries(stencilgen_static INTERFACE
                       $<INSTALL_INTERFACE:PkgConfig::STENCILGEN_NEEDS> Threads::Threads
                       ${CMAKE_DL_LIBS} m)
 
-# The command's way to MPI, which it loads where it runs as one of several ranks. It links nothing of ours.
+# The header by which an application makes a team of its MPI ranks, and the command's way to MPI: that header compiled,
+# which the command loads where it runs as one of several processes. It links nothing of ours.
+configure_file(mpi/mpi.h include/stencilgen/mpi.h COPYONLY)
 find_package(MPI COMPONENTS C QUIET)
 if(MPI_C_FOUND AND NOT SG_SANITIZE AND NOT SG_FUZZ)
-  add_library(stencilgen_mpi MODULE runtime/mpi/module.c)
-  target_include_directories(stencilgen_mpi PRIVATE ${PROJECT_SOURCE_DIR})
+  add_library(stencilgen_mpi MODULE mpi/module.c)
+  target_include_directories(stencilgen_mpi PRIVATE ${PROJECT_BINARY_DIR}/include)
   target_link_libraries(stencilgen_mpi PRIVATE MPI::MPI_C)
 endif()

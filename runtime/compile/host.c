@@ -13,8 +13,8 @@
 #include "runtime/compile/compilers.h"
 #include "runtime/files/paths.h"
 
-/* Sources say themselves where a product and a sum are one instruction; signed integers wrap; no errno, so that sqrt is one instruction.
-   CUDA's pragmas are unknown here. */
+/* Sources say themselves where a product and a sum are one instruction; signed integers wrap; no
+   errno, so that sqrt is one instruction. CUDA's pragmas are unknown here. */
 static const char *const always[] = {
     "-std=c++17", "-fPIC", "-fvisibility=hidden", "-ffp-contract=off", "-fno-math-errno",
     "-fno-trapping-math", "-fwrapv", "-fno-exceptions", "-fno-rtti", "-Wall", "-Wextra",

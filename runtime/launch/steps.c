@@ -98,8 +98,7 @@ size_t steps_bytes(job *j, const sg_kernel *k, const int64_t size[PROGRAM_AXES])
                                    : layers_bytes(j, k->program, size);
 }
 
-leap steps_choose(const program *p, const int64_t size[PROGRAM_AXES], int64_t left,
-                  bool together) {
+leap steps_choose(const program *p, const int64_t size[PROGRAM_AXES], int64_t left, bool together) {
     for (int way = 0; p->grid.ways && way < program_own_launches(p) - 1; way++) {
         const program_launch *w = &p->launches[way];
         if (!program_way_fits(w, size))

@@ -1,7 +1,7 @@
 /* libstencilgen_mpi.so: the command's way to MPI, loaded where it runs as one of several ranks. */
 #include <unistd.h>
 
-#include "runtime/stencilgen/mpi.h"
+#include <stencilgen/mpi.h>
 
 SG_API int sg_mpi_begin_job(sg_transport *out);
 SG_API void sg_mpi_end_job(int failed);
@@ -15,7 +15,8 @@ int sg_mpi_begin_job(sg_transport *out) {
     return sg_mpi_transport(MPI_COMM_WORLD, out);
 }
 
-/* Where this rank failed, the others hear of it and come here too; one that hangs is not waited for. */
+/* Where this rank failed, the others hear of it and come here too; one that hangs is not waited
+ * for. */
 void sg_mpi_end_job(int failed) {
     enum { PATIENCE = 20 };
     int ended = 0;
