@@ -10,7 +10,10 @@
 #include "base/random.h"
 #include "cli/ranks.h"
 
-enum { SAMPLES = 9, MOST_ARRAYS = 64, USUAL_STEPS = 64 };
+enum { SAMPLES = 9, MOST_ARRAYS = 64, USUAL_STEPS = 64, MOST_RUNS = 64 };
+
+/* A sample takes about so long, where --steps leaves it open: runs have costs of their own. */
+static const double sample_seconds = 0.04;
 
 /* What rank 0 leaves. */
 typedef struct result {
@@ -28,7 +31,8 @@ typedef struct work {
     sg_kernel_info info;
     double *parameters;
     int parameter_count;
-    int64_t steps;    /* of a sample */
+    int64_t steps; /* of the first run, whose results are compared */
+    int64_t sample_steps;
     int64_t alone[3]; /* the grid of one rank by itself */
     result result;
 } work;
@@ -136,12 +140,12 @@ static void close_arrays(local *l) {
 /* ---- samples --------------------------------------------------------------------------------- */
 
 /* Seconds of the steps; the arrays follow. */
-static double run_once(local *l, bool alone) {
+static double run_steps(local *l, int64_t steps, bool alone) {
     rank *r = l->rank;
     int final[MOST_ARRAYS];
     sg_grid before[MOST_ARRAYS];
     const double begun = clock_seconds();
-    const sg_status sent = alone ? sg_run(l->kernel, &l->arguments, l->work->steps, NULL, final)
+    const sg_status sent = alone ? sg_run(l->kernel, &l->arguments, steps, NULL, final)
                                  : sg_team_run(r->team, l->kernel, &l->part, &l->arguments,
                                                l->work->steps, NULL, final);
     if (rank_good(r, sent))
@@ -171,6 +175,12 @@ static uint64_t digest_arrays(local *l) {
     return sum;
 }
 
+/* Longer samples than a run that took so many seconds. */
+static void lengthen(work *w, double seconds) {
+    int64_t runs = seconds > 0 ? (int64_t)(sample_seconds / seconds) + 1 : 1;
+    w->sample_steps = w->steps * (runs < MOST_RUNS ? runs : MOST_RUNS);
+}
+
 /* Rank 0 by itself: the grid of `how`. */
 static void run_alone(rank *r, work *w, const sg_build_options *how) {
     result *out = &w->result;
@@ -184,13 +194,14 @@ static void run_alone(rank *r, work *w, const sg_build_options *how) {
     if (rank_good(r, sg_build(r->context, w->spec, how, &l.kernel)))
         open_arrays(&l);
     fill_arrays(&l);
-    if (r->status == SG_OK)
-        run_once(&l, true);
+    const double first = r->status == SG_OK ? run_steps(&l, w->steps, true) : 0;
     out->alone_digest = digest_arrays(&l);
+    if (!w->options->steps_given)
+        lengthen(w, first);
     for (int i = 0; i < SAMPLES && r->status == SG_OK; i++)
-        samples[i] = run_once(&l, true);
+        samples[i] = run_steps(&l, w->sample_steps, true);
     qsort(samples, SAMPLES, sizeof *samples, by_size);
-    out->alone = samples[SAMPLES / 2] / (double)w->steps;
+    out->alone = samples[SAMPLES / 2] / (double)w->sample_steps;
     if (l.kernel != NULL)
         snprintf(out->alone_plan, sizeof out->alone_plan, "%s",
                  sg_kernel_text(l.kernel, SG_TEXT_PLAN));
@@ -219,26 +230,31 @@ static void run_together(rank *r, work *w) {
     if (rank_good(r, sg_team_arrange(r->team, l.kernel, &l.part)))
         open_arrays(&l);
     fill_arrays(&l);
+    double steps = (double)w->sample_steps; /* which rank 0 knows */
     if (agreed(r))
-        run_once(&l, false);
+        run_steps(&l, w->steps, false);
+    if (r->number != 0)
+        steps = 0;
+    if (agreed(r))
+        rank_good(r, sg_team_reduce(r->team, SG_COMBINE_MAX, &steps, 1, &steps));
     uint64_t mine = digest_arrays(&l), all[1024] = {0};
     if (agreed(r))
         rank_good(r, sg_team_gather(r->team, &mine, sizeof mine, all));
     sg_team_facts(r->team, &before);
     for (int i = 0; i < SAMPLES && agreed(r); i++) {
-        samples[i] = run_once(&l, false);
+        samples[i] = run_steps(&l, (int64_t)steps, false);
         rank_good(r, sg_team_reduce(r->team, SG_COMBINE_MAX, &samples[i], 1, &samples[i]));
     }
     sg_team_facts(r->team, &after);
     if (r->number == 0 && r->status == SG_OK) {
         result *out = &w->result;
         qsort(samples, SAMPLES, sizeof *samples, by_size);
-        out->together = samples[SAMPLES / 2] / (double)w->steps;
+        out->together = samples[SAMPLES / 2] / steps;
         for (int i = 0; i < r->of->count; i++)
             out->team_digest += all[i];
         out->part = l.part;
-        out->exchanges = (double)(after.exchanges - before.exchanges) / SAMPLES / (double)w->steps;
-        out->bytes = (double)(after.bytes - before.bytes) / SAMPLES / (double)w->steps;
+        out->exchanges = (double)(after.exchanges - before.exchanges) / SAMPLES / steps;
+        out->bytes = (double)(after.bytes - before.bytes) / SAMPLES / steps;
         snprintf(out->plan, sizeof out->plan, "%s", sg_kernel_text(l.kernel, SG_TEXT_PLAN));
     }
     close_arrays(&l);
@@ -312,7 +328,8 @@ static void report(const work *w, const session *s, const ranks *r, json *j, tex
     json_add(j,
              "steps %" PRId64 " alone_seconds %g seconds %g speedup %g efficiency %g exchanges %g "
              "bytes %g",
-             w->steps, b->alone, b->together, speedup, speedup / r->count, b->exchanges, b->bytes);
+             w->sample_steps, b->alone, b->together, speedup, speedup / r->count, b->exchanges,
+             b->bytes);
     if (weak)
         json_string(j, "same", NULL);
     else
@@ -330,6 +347,7 @@ static int bench_spec(session *s, const char *spec, ranks *r, json *j, text *out
         return code;
     w.how = session_build_options(s, 0);
     w.steps = s->options->steps_given ? s->options->steps : USUAL_STEPS;
+    w.sample_steps = w.steps;
     code = find_size(&w, s, r);
     if (code == EXIT_DONE)
         code = ranks_run(r, s, be_rank, &w);

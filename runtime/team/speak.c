@@ -199,7 +199,7 @@ static void wait(job *j, void *argument) {
     for (double now = begun; !d->ops->idle(d, j, w->stream); now = clock_seconds()) {
         if (now - begun > t->seconds)
             job_fail(j, FAULT_DEVICE, NULL, 0, "the steps were not done within %g s", t->seconds);
-        if (now - begun < 0.001)
+        if (now - begun < 0.002) /* short work is looked at all the time */
             continue;
         if (t->transport.exchange(t->transport.user, NULL, 0, NULL, 0, t->seconds, why) != 0)
             job_fail(j, FAULT_DEVICE, NULL, 0, "%s", why);
