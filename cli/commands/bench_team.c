@@ -145,9 +145,9 @@ static double run_steps(local *l, int64_t steps, bool alone) {
     int final[MOST_ARRAYS];
     sg_grid before[MOST_ARRAYS];
     const double begun = clock_seconds();
-    const sg_status sent = alone ? sg_run(l->kernel, &l->arguments, steps, NULL, final)
-                                 : sg_team_run(r->team, l->kernel, &l->part, &l->arguments,
-                                               l->work->steps, NULL, final);
+    const sg_status sent =
+        alone ? sg_run(l->kernel, &l->arguments, steps, NULL, final)
+              : sg_team_run(r->team, l->kernel, &l->part, &l->arguments, steps, NULL, final);
     if (rank_good(r, sent))
         rank_good(r, alone ? sg_synchronize(r->context, NULL) : sg_team_wait(r->team, NULL));
     const double seconds = clock_seconds() - begun;
