@@ -33,6 +33,7 @@ names() {
 
 code >"$folder/code"
 grep -oE '\bSG_VERSION\b' "$SOURCE/runtime/stencilgen.h" | head -1 >"$folder/extra"
+grep -oE '\bsg_mpi_transport\b' "$SOURCE/mpi/mpi.h" | head -1 >>"$folder/extra" # its other names are its own
 names <"$folder/code" | grep -vE '^SG_API$' | sort -u - "$folder/extra" >"$folder/declared"
 names <"$page" >"$folder/mentioned"
 
@@ -70,7 +71,7 @@ for member in $(cat "$folder/members"); do
 done
 
 begin 'every name on the page is one of the header or of the environment'
-variables='SG_NVRTC|SG_NVML|SG_CUDA_DRIVER|SG_CXX|SG_CACHE|SG_DATABASE|SG_PLANS'
+variables='SG_NVRTC|SG_NVML|SG_NCCL|SG_TEAM_STORES|SG_CUDA_DRIVER|SG_CXX|SG_CACHE|SG_DATABASE|SG_PLANS'
 unknown=$(comm -13 "$folder/declared" "$folder/mentioned" | grep -vxE "$variables")
 [ -z "$unknown" ] || flunk $unknown
 
