@@ -32,7 +32,7 @@ typedef struct sg_mpi_state {
     MPI_Request *requests;
     int room;
     int rank, ranks;
-    int told; /* this rank has abandoned the team */
+    int told; /* all ranks hear that the team is abandoned: by this rank, or by another */
     char notice[SG_WHY];
 } sg_mpi_state;
 
@@ -46,6 +46,7 @@ static int sg_mpi_hears(sg_mpi_state *s, char why[SG_WHY]) {
     memset(why, 0, SG_WHY);
     MPI_Recv(why, SG_WHY - 1, MPI_CHAR, about.MPI_SOURCE, SG_MPI_NOTICE, s->comm,
              MPI_STATUS_IGNORE);
+    s->told = 1;
     return 1;
 }
 
@@ -71,12 +72,31 @@ static void sg_mpi_begin(sg_mpi_state *s, const sg_message *m, int receives, int
     } while (left > 0);
 }
 
+/* Takes unfinished requests back. Returns the rank of the first, by the messages that they were
+ * begun for; -1: all are done. */
+static int sg_mpi_take_back(sg_mpi_state *s, const sg_message *messages, int message_count,
+                            int *next) {
+    int late = -1;
+    for (int i = 0; i < message_count; i++)
+        for (size_t at = 0; at == 0 || at < messages[i].bytes; at += SG_MPI_PIECE) {
+            MPI_Request *request = &s->requests[(*next)++];
+            int over = 0;
+            MPI_Test(request, &over, MPI_STATUS_IGNORE);
+            if (over)
+                continue;
+            late = late < 0 ? messages[i].rank : late;
+            MPI_Cancel(request);
+            MPI_Request_free(request);
+        }
+    return late;
+}
+
 static int sg_mpi_exchange(void *user, const sg_message *sends, int send_count,
                            const sg_message *receives, int receive_count, double seconds,
                            char why[SG_WHY]) {
     sg_mpi_state *s = (sg_mpi_state *)user;
     const double begun = MPI_Wtime();
-    int count = 0, done = 0, turns = 0;
+    int count = 0, done = 0, turns = 0, next = 0, heard = 0;
     for (int i = 0; i < receive_count; i++)
         sg_mpi_begin(s, &receives[i], 1, &count);
     for (int i = 0; i < send_count; i++)
@@ -86,26 +106,26 @@ static int sg_mpi_exchange(void *user, const sg_message *sends, int send_count,
             MPI_Testall(count, s->requests, &done, MPI_STATUSES_IGNORE);
         if (count > 0 && done)
             return 0;
-        if (turns++ % 64 == 0 && sg_mpi_hears(s, why))
+        heard = turns++ % 64 == 0 && sg_mpi_hears(s, why);
+        if (heard)
             break;
         if (count == 0)
             return 0;
         const double now = MPI_Wtime() - begun;
-        if (now > seconds) {
-            snprintf(why, SG_WHY, "rank %d waited %g s for others in vain", s->rank, seconds);
+        if (now > seconds)
             break;
-        }
         if (now > 0.001) { /* other processes may want the core */
             const struct timespec pause = {0, 50000};
             nanosleep(&pause, NULL);
         }
     }
-    for (int i = 0; i < count; i++) {
-        int over = 0;
-        MPI_Test(&s->requests[i], &over, MPI_STATUS_IGNORE);
-        if (!over)
-            MPI_Cancel(&s->requests[i]), MPI_Request_free(&s->requests[i]);
-    }
+    const int from = sg_mpi_take_back(s, receives, receive_count, &next);
+    const int to = sg_mpi_take_back(s, sends, send_count, &next);
+    if (heard)
+        return 1;
+    if (from < 0 && to < 0) /* the last came at the last moment */
+        return 0;
+    snprintf(why, SG_WHY, "rank %d did not answer within %g s", from >= 0 ? from : to, seconds);
     return 1;
 }
 
@@ -128,7 +148,7 @@ static void sg_mpi_abandon(void *user, const char *text) {
 static void sg_mpi_close(void *user) {
     sg_mpi_state *s = (sg_mpi_state *)user;
     free(s->requests);
-    if (!s->told) /* else MPI may still send the notice */
+    if (s->notice[0] == '\0') /* else MPI may still send it */
         free(s);
 }
 

@@ -13,7 +13,7 @@ typedef struct shown shown;
 struct shown {
     const sg_message *message;
     int from;
-    bool taken;
+    bool copying, taken; /* one after the other */
     shown *next;
 };
 
@@ -54,6 +54,14 @@ static void take_back(table *t, shown *message) {
         at = &(*at)->next;
     if (*at != NULL)
         *at = message->next;
+}
+
+/* A message that is not taken is so no more; one that is being copied stays until it is. */
+static void end_show(seat *mine, shown *message) {
+    while (message->copying)
+        pthread_cond_wait(&mine->changed, &mine->table->lock);
+    if (!message->taken)
+        take_back(mine->table, message);
 }
 
 /* The oldest message from a rank, taken off the list; NULL: there is none yet. */
@@ -112,17 +120,20 @@ static bool receive(waiting *w, const sg_message *wanted) {
             return false;
     if (found->message->bytes == wanted->bytes) {
         /* The sender waits, so its memory stays; other ranks need not wait for the copy. */
+        found->copying = true;
         pthread_mutex_unlock(&mine->table->lock);
         if (wanted->bytes > 0)
             memcpy(wanted->data, found->message->data, wanted->bytes);
         pthread_mutex_lock(&mine->table->lock);
     }
-    found->taken = true;
-    pthread_cond_signal(&mine->table->seats[wanted->rank].changed);
-    if (found->message->bytes != wanted->bytes)
+    const bool same = found->message->bytes == wanted->bytes;
+    if (!same)
         snprintf(w->why, SG_WHY, "rank %d sent %zu bytes where %zu were expected", wanted->rank,
                  found->message->bytes, wanted->bytes);
-    return found->message->bytes == wanted->bytes;
+    found->copying = false; /* after this line it is the sender's again */
+    found->taken = true;
+    pthread_cond_signal(&mine->table->seats[wanted->rank].changed);
+    return same;
 }
 
 static int exchange(void *user, const sg_message *sends, int send_count, const sg_message *receives,
@@ -152,8 +163,7 @@ static int exchange(void *user, const sg_message *sends, int send_count, const s
         while (good && !all[i].taken)
             good = wait_for(&w, sends[i].rank);
     for (int i = 0; i < send_count; i++)
-        if (!all[i].taken)
-            take_back(t, &all[i]);
+        end_show(mine, &all[i]);
     pthread_mutex_unlock(&t->lock);
     if (all != few)
         t->memory.resize(t->memory.user, all, (size_t)send_count * sizeof *all, 0);
