@@ -312,6 +312,25 @@ if has mpirun && { [ -e "$module" ] || { skip 'there is no libstencilgen_mpi.so'
     find "$results" -type f ! -name state -exec rm -f {} +
     continues
 
+    # told COUNT WHAT: processes of an application, of which the second does that; what they say is in $out.
+    told() {
+        timeout -k 5 60 mpirun --oversubscribe -n "$1" "$ranks_program" "$2" >"$out" 2>"$err" \
+            </dev/null || flunk "$2: exit code $?: $(cat "$out" "$err")"
+        [ "$(grep -c . "$out")" = "$1" ] || flunk "$2: not a line of each: $(cat "$out" "$err")"
+    }
+
+    begin 'an application of MPI hears of a rank that fails or hangs'
+    ranks_program=$(dirname "$STENCILGEN")/tests/mpi_ranks
+    told 5 works
+    [ "$(grep -c 'has 15$' "$out")" = 5 ] || flunk "$(cat "$out")"
+    told 5 fails
+    [ "$(grep -c '^[0234] fails: .*rank 1: there is no kernel' "$out")" = 4 ] || flunk "$(cat "$out")"
+    told 5 hangs
+    [ "$(grep -c '^[0234] fails: .*rank 1 did not answer within 1 s' "$out")" = 4 ] ||
+        flunk "$(cat "$out")"
+    told 3 refuses
+    [ "$(grep -c '^[02] fails: .*rank 1: a transport needs' "$out")" = 2 ] || flunk "$(cat "$out")"
+
     begin 'bench on processes of MPI'
     mpi 0 2 bench $cpu specs/heat2d5.lua --size 64x48 --steps 4 --schedule naive
     reports 'the same bytes as alone'
