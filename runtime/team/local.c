@@ -32,6 +32,7 @@ typedef struct table {
 struct seat {
     table *table;
     int rank;
+    int waits; /* for this rank; −1: for none */
     bool closed;
     shown *first; /* messages to this rank, in order for each sender */
     pthread_cond_t changed;
@@ -95,6 +96,13 @@ static struct timespec after(double seconds) {
     return at;
 }
 
+/* Ranks may wait for ranks that wait themselves: late is the one that waits for none. */
+static int find_late(const table *t, int rank) {
+    for (int i = 0; i < t->ranks && t->seats[rank].waits >= 0; i++)
+        rank = t->seats[rank].waits;
+    return rank;
+}
+
 /* Waits for a change. False where waiting for this rank is in vain. */
 static bool wait_for(waiting *w, int rank) {
     table *t = w->mine->table;
@@ -106,10 +114,15 @@ static bool wait_for(waiting *w, int rank) {
         snprintf(w->why, SG_WHY, "rank %d has left the team", rank);
         return false;
     }
-    if (pthread_cond_timedwait(&w->mine->changed, &t->lock, &w->until) != ETIMEDOUT)
-        return true;
-    snprintf(w->why, SG_WHY, "rank %d did not answer within %g s", rank, w->seconds);
-    return false;
+    w->mine->waits = rank;
+    const bool changed =
+        pthread_cond_timedwait(&w->mine->changed, &t->lock, &w->until) != ETIMEDOUT;
+    if (changed)
+        w->mine->waits = -1;
+    else /* others find here for whom this rank has waited */
+        snprintf(w->why, SG_WHY, "rank %d did not answer within %g s", find_late(t, rank),
+                 w->seconds);
+    return changed;
 }
 
 static bool receive(waiting *w, const sg_message *wanted) {
@@ -219,7 +232,7 @@ sg_status sg_local_transports(int ranks, sg_transport *out) {
     pthread_condattr_init(&clock);
     pthread_condattr_setclock(&clock, CLOCK_MONOTONIC);
     for (int i = 0; i < ranks; i++) {
-        t->seats[i] = (seat){.table = t, .rank = i};
+        t->seats[i] = (seat){.table = t, .rank = i, .waits = -1};
         pthread_cond_init(&t->seats[i].changed, &clock);
         out[i] = (sg_transport){.struct_size = sizeof *out,
                                 .name = "copies within the process",
