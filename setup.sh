@@ -1,18 +1,20 @@
 #!/bin/sh
-# Makes a bare Debian 12 ready and builds stencilgen in build/. Takes: any of --test, --quick, --ci.
-# Installs what is missing, fetches NVRTC if there is none, configures and builds. Prints a line for
-# each thing that it does.
+# Makes a bare Debian 12 ready and builds stencilgen in build/. Takes: any of --test, --quick, --mpi,
+# --ci. Installs what is missing, fetches NVRTC if there is none, configures and builds. Prints a line
+# for each thing that it does.
 set -eu
 cd "$(dirname "$0")"
 
 usage() {
     cat <<EOF
-usage: ./setup.sh [--ci] [--test] [--quick]
+usage: ./setup.sh [--ci] [--mpi] [--test] [--quick]
 
 Installs missing Debian packages (with sudo if the user is not root), builds stencilgen in build/,
 and fetches NVRTC as a Python wheel into build/cuda/ if the machine has no CUDA toolkit. --test then
-runs all tests, --quick those with the label quick. --ci also installs what .ci/run uses: clang for
-fuzzing and debootstrap for a bare Debian. If they are not available, it goes on without them.
+runs all tests, --quick those with the label quick. --mpi installs Open MPI and builds the module by
+which processes of MPI run one grid together; it is also built without --mpi where there is an MPI.
+--ci and --test install Open MPI too, and --ci also what else .ci/run uses: clang for fuzzing and
+debootstrap for a bare Debian. If they are not available, --ci and --test go on without them.
 EOF
 }
 
@@ -72,6 +74,20 @@ install_for_python() {
     [ -z "$missing" ] || install_packages python3 $missing || say "the Python package will not be tested"
 }
 
+# Sets $mpi to yes where programs of MPI can be compiled and started.
+look_for_mpi() {
+    mpi=yes
+    for program in mpicc mpirun; do
+        command -v "$program" >/dev/null 2>&1 || mpi=no
+    done
+}
+
+# What runs one grid as processes of MPI, and the tests of that, which are skipped without it.
+install_mpi() {
+    look_for_mpi
+    [ "$mpi" = yes ] || install_packages libopenmpi-dev openmpi-bin
+}
+
 install_for_ci() {
     sh tests/able.sh fuzz >/dev/null || install_packages clang libclang-rt-dev ||
         say "there is no clang: nothing will be fuzzed"
@@ -80,17 +96,23 @@ install_for_ci() {
 }
 
 build() {
-    if [ ! -f build/build.ninja ]; then
+    look_for_mpi
+    module=build/libstencilgen_mpi.so
+    if [ ! -f build/build.ninja ] || { [ "$mpi" = yes ] && [ ! -e "$module" ]; }; then
         say "configuring build/"
         quietly cmake --preset release
     fi
     sources="CMakeLists.txt CMakePresets.json stencilgen.pc.in"
-    sources="$sources base bench cli cmake examples gen matrix plans python runtime specs templates tests"
+    sources="$sources base bench cli cmake examples gen matrix mpi plans python runtime specs templates tests"
     if [ ! -e build/built ] || [ -n "$(find $sources -newer build/built -print -quit)" ]; then
         say "building"
     fi
     quietly cmake --build --preset release
     touch build/built
+    [ "$with_mpi" = no ] || [ -e "$module" ] || {
+        say "CMake finds no MPI for C, so there is no $module"
+        return 1
+    }
 }
 
 has_nvrtc() {
@@ -130,11 +152,13 @@ run_tests() {
 tests=no
 quick=no
 ci=no
+with_mpi=no
 for option in "$@"; do
     case $option in
     --test) tests=yes ;;
     --quick) quick=yes ;;
     --ci) ci=yes ;;
+    --mpi) with_mpi=yes ;;
     -h | --help)
         usage
         exit 0
@@ -150,6 +174,11 @@ packages=$(missing_packages)
 [ -z "$packages" ] || install_packages $packages
 [ "$ci" = no ] || install_for_ci
 [ "$tests" = no ] || install_for_python
+if [ "$with_mpi" = yes ]; then
+    install_mpi
+elif [ "$ci$tests" != nono ]; then
+    install_mpi || say "there is no MPI: teams of processes will not be tested"
+fi
 build
 has_nvrtc || fetch_nvrtc
 if [ "$tests" = yes ]; then

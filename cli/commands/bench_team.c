@@ -237,7 +237,9 @@ static void run_together(rank *r, work *w) {
         steps = 0;
     if (agreed(r))
         rank_good(r, sg_team_reduce(r->team, SG_COMBINE_MAX, &steps, 1, &steps));
-    uint64_t mine = digest_arrays(&l), all[1024] = {0};
+    uint64_t mine = digest_arrays(&l), *all = calloc((size_t)r->of->count, sizeof *all);
+    if (all == NULL)
+        rank_fail(r, "out of memory");
     if (agreed(r))
         rank_good(r, sg_team_gather(r->team, &mine, sizeof mine, all));
     sg_team_facts(r->team, &before);
@@ -257,6 +259,7 @@ static void run_together(rank *r, work *w) {
         out->bytes = (double)(after.bytes - before.bytes) / SAMPLES / steps;
         snprintf(out->plan, sizeof out->plan, "%s", sg_kernel_text(l.kernel, SG_TEXT_PLAN));
     }
+    free(all);
     close_arrays(&l);
 }
 

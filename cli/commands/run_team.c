@@ -286,13 +286,15 @@ static void make_steps(local *l, sg_arguments *a, int64_t fused) {
     int64_t batch = fused;
     int bad = o->stop_on_nan ? find_nan(l) : -1;
     while (r->status == SG_OK && bad < 0 && l->made < o->steps) {
+        const int64_t count = next_batch(l, batch);
         double took = l->seconds;
-        if (!make_batch(l, a, next_batch(l, batch)))
+        if (!make_batch(l, a, count))
             return;
         took = l->seconds - took;
         if (!rank_good(r, sg_team_reduce(r->team, SG_COMBINE_MAX, &took, 1, &took)))
             return;
-        batch = took < 1 ? 2 * batch : batch; /* the same on all ranks */
+        if (count == batch && took < 1) /* the same on all ranks */
+            batch *= 2;
         if (o->stop_on_nan)
             bad = find_nan(l);
         if (o->every > 0 && l->made % o->every == 0 && r->status == SG_OK && bad < 0 &&

@@ -85,7 +85,7 @@ typedef struct sg_team_options {
 } sg_team_options;
 
 /* Opens a team of ranks whose contexts are on the same kind of device. SG_ERROR_USAGE if versions
- * of the library, or devices, differ. */
+ * of the library, or devices, differ. A call that fails closes the transport. */
 SG_API sg_status sg_team_open(sg_context *, const sg_team_options *, sg_team **out);
 
 /* Closes a team, and the transport if the team was opened with one, also after a failure; NULL is

@@ -13,7 +13,7 @@ typedef struct shown shown;
 struct shown {
     const sg_message *message;
     int from;
-    bool taken;
+    bool copying, taken; /* one after the other */
     shown *next;
 };
 
@@ -32,6 +32,7 @@ typedef struct table {
 struct seat {
     table *table;
     int rank;
+    int waits; /* for this rank; −1: for none */
     bool closed;
     shown *first; /* messages to this rank, in order for each sender */
     pthread_cond_t changed;
@@ -54,6 +55,14 @@ static void take_back(table *t, shown *message) {
         at = &(*at)->next;
     if (*at != NULL)
         *at = message->next;
+}
+
+/* A message that is not taken is so no more; one that is being copied stays until it is. */
+static void end_show(seat *mine, shown *message) {
+    while (message->copying)
+        pthread_cond_wait(&mine->changed, &mine->table->lock);
+    if (!message->taken)
+        take_back(mine->table, message);
 }
 
 /* The oldest message from a rank, taken off the list; NULL: there is none yet. */
@@ -87,6 +96,13 @@ static struct timespec after(double seconds) {
     return at;
 }
 
+/* Ranks may wait for ranks that wait themselves: late is the one that waits for none. */
+static int find_late(const table *t, int rank) {
+    for (int i = 0; i < t->ranks && t->seats[rank].waits >= 0; i++)
+        rank = t->seats[rank].waits;
+    return rank;
+}
+
 /* Waits for a change. False where waiting for this rank is in vain. */
 static bool wait_for(waiting *w, int rank) {
     table *t = w->mine->table;
@@ -98,10 +114,15 @@ static bool wait_for(waiting *w, int rank) {
         snprintf(w->why, SG_WHY, "rank %d has left the team", rank);
         return false;
     }
-    if (pthread_cond_timedwait(&w->mine->changed, &t->lock, &w->until) != ETIMEDOUT)
-        return true;
-    snprintf(w->why, SG_WHY, "rank %d did not answer within %g s", rank, w->seconds);
-    return false;
+    w->mine->waits = rank;
+    const bool changed =
+        pthread_cond_timedwait(&w->mine->changed, &t->lock, &w->until) != ETIMEDOUT;
+    if (changed)
+        w->mine->waits = -1;
+    else /* others find here for whom this rank has waited */
+        snprintf(w->why, SG_WHY, "rank %d did not answer within %g s", find_late(t, rank),
+                 w->seconds);
+    return changed;
 }
 
 static bool receive(waiting *w, const sg_message *wanted) {
@@ -112,17 +133,20 @@ static bool receive(waiting *w, const sg_message *wanted) {
             return false;
     if (found->message->bytes == wanted->bytes) {
         /* The sender waits, so its memory stays; other ranks need not wait for the copy. */
+        found->copying = true;
         pthread_mutex_unlock(&mine->table->lock);
         if (wanted->bytes > 0)
             memcpy(wanted->data, found->message->data, wanted->bytes);
         pthread_mutex_lock(&mine->table->lock);
     }
-    found->taken = true;
-    pthread_cond_signal(&mine->table->seats[wanted->rank].changed);
-    if (found->message->bytes != wanted->bytes)
+    const bool same = found->message->bytes == wanted->bytes;
+    if (!same)
         snprintf(w->why, SG_WHY, "rank %d sent %zu bytes where %zu were expected", wanted->rank,
                  found->message->bytes, wanted->bytes);
-    return found->message->bytes == wanted->bytes;
+    found->copying = false; /* after this line it is the sender's again */
+    found->taken = true;
+    pthread_cond_signal(&mine->table->seats[wanted->rank].changed);
+    return same;
 }
 
 static int exchange(void *user, const sg_message *sends, int send_count, const sg_message *receives,
@@ -152,8 +176,7 @@ static int exchange(void *user, const sg_message *sends, int send_count, const s
         while (good && !all[i].taken)
             good = wait_for(&w, sends[i].rank);
     for (int i = 0; i < send_count; i++)
-        if (!all[i].taken)
-            take_back(t, &all[i]);
+        end_show(mine, &all[i]);
     pthread_mutex_unlock(&t->lock);
     if (all != few)
         t->memory.resize(t->memory.user, all, (size_t)send_count * sizeof *all, 0);
@@ -209,7 +232,7 @@ sg_status sg_local_transports(int ranks, sg_transport *out) {
     pthread_condattr_init(&clock);
     pthread_condattr_setclock(&clock, CLOCK_MONOTONIC);
     for (int i = 0; i < ranks; i++) {
-        t->seats[i] = (seat){.table = t, .rank = i};
+        t->seats[i] = (seat){.table = t, .rank = i, .waits = -1};
         pthread_cond_init(&t->seats[i].changed, &clock);
         out[i] = (sg_transport){.struct_size = sizeof *out,
                                 .name = "copies within the process",

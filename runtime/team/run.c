@@ -259,6 +259,7 @@ static void read_part(job *j, run *r) {
     arrange_part(j, r->team, p, &again);
     for (int axis = 0; axis < PROGRAM_AXES; axis++)
         if (again.size[axis] != r->part.size[axis] || again.begin[axis] != r->part.begin[axis] ||
+            again.end[axis] != r->part.end[axis] || again.low[axis] != r->part.low[axis] ||
             again.ranks[axis] != r->part.ranks[axis])
             context_refuse(j, "the part of '%s' is not from sg_team_arrange with this kernel",
                            p->name);

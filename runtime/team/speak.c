@@ -6,15 +6,25 @@
 #include "base/clock.h"
 #include "runtime/team/team.h"
 
+/* Behind "rank 2: " an error needs no such word. */
+static const char *without_prefix(const char *text) {
+    static const char prefix[] = "error: ";
+    return strncmp(text, prefix, sizeof prefix - 1) == 0 ? text + sizeof prefix - 1 : text;
+}
+
+void transport_abandon(const sg_transport *t, const char *why) {
+    char text[SG_WHY];
+    if (t->abandon == NULL)
+        return;
+    snprintf(text, sizeof text, "rank %d: %.*s", t->rank, SG_WHY - 24, without_prefix(why));
+    t->abandon(t->user, text);
+}
+
 void team_abandon(sg_team *t, const char *why) {
     if (t->broken[0] != '\0')
         return;
     snprintf(t->broken, sizeof t->broken, "%s", why);
-    if (t->transport.abandon != NULL) {
-        char text[SG_WHY];
-        snprintf(text, sizeof text, "rank %d: %.*s", t->transport.rank, SG_WHY - 24, why);
-        t->transport.abandon(t->transport.user, text);
-    }
+    transport_abandon(&t->transport, why);
 }
 
 static void need_whole(job *j, const sg_team *t) {
@@ -32,6 +42,8 @@ void team_exchange(job *j, sg_team *t, const sg_message *sends, int send_count,
         return;
     why[SG_WHY - 1] = '\0';
     snprintf(t->broken, sizeof t->broken, "%s", why);
+    if (t->transport.abandon != NULL) /* ranks that wait for this one alone hear of the cause */
+        t->transport.abandon(t->transport.user, why);
     job_fail(j, FAULT_DEVICE, NULL, 0, "%s", why);
 }
 
@@ -80,7 +92,8 @@ void team_together(job *j, sg_team *t, void (*body)(job *, void *), void *argume
     need_whole(j, t);
     mine.fault = (int32_t)job_run(job_allocator(j), body, argument, &own);
     if (mine.fault != FAULT_NONE)
-        snprintf(mine.text, sizeof mine.text, "%s", own != NULL ? job_error(own) : "out of memory");
+        snprintf(mine.text, sizeof mine.text, "%s",
+                 own != NULL ? without_prefix(job_error(own)) : "out of memory");
     if (mine.fault == FAULT_NONE && keep != NULL)
         *keep = own;
     else if (mine.fault == FAULT_NONE)

@@ -90,6 +90,7 @@ typedef struct opening {
     sg_context *context;
     sg_team_options options;
     const sg_team_options *given;
+    sg_transport transport; /* the caller's, from when it was read */
     sg_team *team;
 } opening;
 
@@ -244,26 +245,30 @@ static void end_team(void *argument) {
     team_free(t, &t->incoming);
     if (t->side != NULL)
         d->ops->stream_close(d, t->side);
-    if (t->transport.close != NULL)
-        t->transport.close(t->transport.user);
+}
+
+static void close_transport(const sg_transport *t) {
+    if (t->close != NULL)
+        t->close(t->user);
 }
 
 static void open_team(job *j, void *argument) {
     opening *o = argument;
-    sg_transport *transport;
+    sg_transport *transport = &o->transport;
     context_read(j, &o->options, sizeof o->options, o->given, "sg_team_options");
+    if (o->options.transport != NULL)
+        context_read(j, transport, sizeof *transport, o->options.transport, "sg_transport");
     context_device(j, o->context);
     sg_team *t = job_alloc(j, sizeof *t);
-    transport = &t->transport;
     t->job = j;
     t->context = o->context;
     t->seconds = o->options.seconds > 0 ? o->options.seconds : usual_seconds;
     if (o->options.transport != NULL) {
-        context_read(j, transport, sizeof *transport, o->options.transport, "sg_transport");
         if (transport->exchange == NULL || transport->rank < 0 ||
             transport->rank >= transport->ranks)
             context_refuse(j, "a transport needs a way to exchange, and a rank below its ranks");
-        transport->name = job_print(j, "%s", transport->name != NULL ? transport->name : "");
+        t->transport = *transport;
+        t->transport.name = job_print(j, "%s", transport->name != NULL ? transport->name : "");
     } else if (o->options.nccl_comm == NULL && o->options.nccl_unique_id == NULL) {
         context_refuse(j, "a team needs a transport, an ncclComm_t or an ncclUniqueId");
     }
@@ -286,8 +291,11 @@ sg_status sg_team_open(sg_context *context, const sg_team_options *options, sg_t
     if (context == NULL || out == NULL)
         return SG_ERROR_USAGE;
     const sg_status status = context_run(context, open_team, &o, &own);
-    if (status != SG_OK)
+    if (status != SG_OK) { /* the others do not wait for this rank */
+        transport_abandon(&o.transport, sg_error(context));
+        close_transport(&o.transport);
         return status;
+    }
     context_hold(context);
     *out = o.team;
     return SG_OK;
@@ -307,6 +315,7 @@ void sg_team_close(sg_team *t) {
         return;
     sg_context *context = t->context;
     end_team(t);
+    close_transport(&t->transport);
     job_end(t->job);
     context_release(context);
 }

@@ -50,6 +50,7 @@ void team_together(job *, sg_team *, void (*body)(job *, void *), void *argument
 sg_status team_run(sg_team *, void (*body)(job *, void *), void *argument);
 
 /* Tells all others why this rank gives up. */
+void transport_abandon(const sg_transport *, const char *why);
 void team_abandon(sg_team *, const char *why);
 
 /* ---- parts (parts.c) ------------------------------------------------------------------------- */

@@ -15,7 +15,7 @@ set(threaded
     unit.runtime.device.cpu.cpu unit.runtime.device.cpu.fiber unit.runtime.device.cpu.modules
     unit.runtime.device.cpu.order unit.runtime.device.cpu.warps unit.base.workers
     unit.runtime.launch.run unit.runtime.launch.steps unit.runtime.launch.tags unit.runtime.matrix.calls
-    unit.runtime.store.processes)
+    unit.runtime.store.processes unit.runtime.team.faults)
 add_custom_target(threaded)
 
 # sg_unit_program(FOLDER [ROLE…]): the program of unit/FOLDER and its tests. A role is what the program does instead of

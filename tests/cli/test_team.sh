@@ -1,0 +1,338 @@
+#!/bin/sh
+# run and bench on several ranks, threads of one process and processes of MPI: the same bytes as one
+# rank makes, checkpoints, refusals, and nothing left behind by what fails.
+. "$(dirname "$0")/common.sh"
+. "$(dirname "$0")/arrays.sh"
+export SG_CACHE="$folder/cache" # so that each kernel is compiled once
+export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+cpu='--device cpu'
+
+# numbers COUNT SEED [RANGE]: from −8 to 8, or from 0 to RANGE, in no order.
+numbers() {
+    LC_ALL=C awk -v n="$1" -v s="$2" -v range="${3:-0}" 'BEGIN {
+        for (i = 0; i < n; i++) {
+            s = (s * 75 + 74) % 65537
+            printf "%s%.4f", i ? " " : "", range ? s / 65537 * range : s / 4096 - 8
+        }
+    }'
+}
+
+npy f4 "$folder/one.npy" '301,' $(numbers 301 1)
+npy f4 "$folder/two.npy" '13, 37' $(numbers 481 2)
+npy f4 "$folder/more.npy" '13, 37' $(numbers 481 3)
+npy f4 "$folder/three.npy" '7, 9, 11' $(numbers 693 4)
+npy f4 "$folder/u.npy" '13, 37' $(numbers 481 5 1)
+npy f4 "$folder/v.npy" '13, 37' $(numbers 481 6 0.5)
+mkdir "$folder/results"
+results=$folder/results
+clear_results() {
+    rm -f "$results"/*
+}
+
+# alike FILE FILE
+alike() {
+    cmp "$1" "$2" >/dev/null 2>&1 || flunk "$1 and $2 differ: $(cmp "$1" "$2" 2>&1)"
+}
+
+# as_one RANKS ARGUMENT…: a run on so many ranks writes what one rank does.
+as_one() {
+    ranks=$1
+    shift
+    exits 0 run $cpu "$@" --output "$results/alone.npy"
+    exits 0 run $cpu "$@" --output "$results/ranks.npy" --ranks "$ranks"
+    alike "$results/alone.npy" "$results/ranks.npy"
+    holds "$results" alone.npy ranks.npy
+    cmp -s "$results/ranks.npy" "$folder/two.npy" && flunk 'nothing was computed'
+    clear_results
+}
+
+begin 'one dimension'
+as_one 4 specs/heat1d3.lua --input "$folder/one.npy" --steps 9 --schedule naive
+as_one 3 specs/heat1d7.lua --input "$folder/one.npy" --steps 5 --schedule naive --launches 2
+
+begin 'two dimensions, parts of one row too'
+as_one 3x2 specs/heat2d5.lua --input "$folder/two.npy" --steps 7 --schedule naive
+as_one 1x13 specs/heat2d5.lua --input "$folder/two.npy" --steps 7 --schedule naive
+as_one 6 specs/heat2d9.lua --input "$folder/two.npy" --steps 4 --schedule naive --launches 2
+
+begin 'three dimensions'
+as_one 2x2x2 specs/heat3d7.lua --input "$folder/three.npy" --steps 5 --schedule naive
+as_one 3 specs/heat3d7.lua --input "$folder/three.npy" --steps 5 --schedule naive
+as_one 1x1x7 specs/heat3d7.lua --input "$folder/three.npy" --steps 5 --schedule naive
+
+begin 'one rank of one'
+as_one 1 specs/heat2d5.lua --input "$folder/two.npy" --steps 7 --schedule naive
+
+begin 'several fields and parameters'
+for ranks in 1 2x3; do
+    exits 0 run $cpu specs/grayscott.lua --input u="$folder/u.npy" --input v="$folder/v.npy" \
+        --steps 6 --schedule naive --set F=0.03 --set Du=0.125 --ranks $ranks \
+        --output u="$results/u$ranks.npy" --output v="$results/v$ranks.npy"
+done
+alike "$results/u1.npy" "$results/u2x3.npy"
+alike "$results/v1.npy" "$results/v2x3.npy"
+exits 0 run $cpu specs/grayscott.lua --input u="$folder/u.npy" --input v="$folder/v.npy" \
+    --steps 6 --schedule naive --ranks 2x3 --output u="$results/other.npy"
+cmp -s "$results/u1.npy" "$results/other.npy" && flunk '--set changes nothing'
+clear_results
+
+begin 'levels'
+as_one 2x2 specs/wave2d.lua --input u="$folder/two.npy" --input c="$folder/more.npy" --steps 6 \
+    --schedule naive
+as_one 1x3 specs/wave2d.lua --input u="$folder/two.npy" --input c="$folder/more.npy" --steps 7 \
+    --schedule naive --launches 2
+
+begin 'the same .vti'
+for ranks in 1 2x2; do
+    exits 0 run $cpu specs/heat2d5.lua --input "$folder/two.npy" --steps 3 --schedule naive \
+        --ranks $ranks --output "$results/$ranks.vti"
+done
+exits 0 run $cpu specs/heat2d5.lua --input "$folder/two.npy" --steps 3 --schedule naive \
+    --output "$results/alone.vti"
+alike "$results/alone.vti" "$results/1.vti"
+alike "$results/alone.vti" "$results/2x2.vti"
+clear_results
+
+begin '--stop-on-nan stops, and says where'
+npy f4 "$folder/nan.npy" '13, 37' $(numbers 480 2) nan
+exits 1 run $cpu specs/heat2d5.lua --input "$folder/nan.npy" --steps 300 --schedule naive \
+    --ranks 2x2 --stop-on-nan --output "$results/b.npy"
+says 'NaN'
+clear_results
+exits 0 run $cpu specs/heat2d5.lua --input "$folder/two.npy" --steps 300 --schedule naive \
+    --ranks 2x2 --stop-on-nan --output "$results/b.npy"
+clear_results
+
+begin 'the report as JSON'
+exits 0 run $cpu specs/heat2d5.lua --input "$folder/two.npy" --steps 4 --schedule naive \
+    --ranks 2x2 --output "$results/b.npy" --json
+for text in '"ranks": {' '"count": 4' '"grid": "2x2"' '"engine": "copies within the process"' \
+    '"exchanges": 4' '"steps": 4' '"error": null' '"exit": 0' '"minimum": '; do
+    reports "$text"
+done
+clear_results
+
+# ---- refusals --------------------------------------------------------------------------------------
+
+# refused CODE TEXT ARGUMENT…: with one message, and without a file left.
+refused() {
+    wanted_code=$1
+    text=$2
+    shift 2
+    exits "$wanted_code" run $cpu "$@"
+    says "$text"
+    [ "$(grep -c . "$err")" = 1 ] || flunk "more than one line: $(cat "$err")"
+    holds "$results"
+}
+
+begin 'what ranks cannot do is refused'
+heat="specs/heat2d5.lua --input $folder/two.npy --schedule naive --steps 3"
+refused 2 'is no stencil' specs/reduce_sum.lua --input "$folder/one.npy" --ranks 2
+refused 2 '.npy and .vti files' $heat --ranks 2 --output "$results/b.pgm"
+{
+    printf '\223NUMPY\001\000\166\000'
+    printf "%-117s\n" "{'descr': '<f4', 'fortran_order': True, 'shape': (13, 37), }"
+    tail -c 1924 "$folder/two.npy"
+} >"$folder/fortran.npy"
+refused 3 'in C order' specs/heat2d5.lua --input "$folder/fortran.npy" --ranks 2 \
+    --output "$results/b.npy"
+refused 2 '2 ranks along z' $heat --ranks 2x1x2 --output "$results/b.npy"
+refused 2 '--checkpoint FILE and --every N' $heat --ranks 2 --checkpoint "$results/c"
+refused 2 '--checkpoint FILE and --every N' $heat --ranks 2 --every 2
+refused 3 'none' $heat --ranks 2 --output "$results/none/b.npy"
+refused 3 'missing.npy' specs/heat2d5.lua --input "$folder/missing.npy" --ranks 2 \
+    --output "$results/b.npy"
+refused 2 'b.npy' specs/grayscott.lua --input u="$folder/two.npy" --input v="$folder/more.npy" \
+    --ranks 2 --output u="$results/b.npy" --output v="$results/b.npy"
+
+begin 'parts that are too thin are refused, and what is named works'
+refused 2 'ranks (' $heat --ranks 1x14 --output "$results/b.npy"
+named=$(sed -n 's/.*ranks (\([0-9x]*\)) work.*/\1/p' "$err")
+exits 0 run $cpu $heat --ranks "${named:-none}" --output "$results/b.npy"
+clear_results
+
+begin 'a truncated input is an error of one rank and of all'
+head -c 1500 "$folder/two.npy" >"$folder/short.npy"
+refused 3 'short.npy' specs/heat2d5.lua --input "$folder/short.npy" --ranks 4 \
+    --output "$results/b.npy"
+
+# ---- checkpoints -----------------------------------------------------------------------------------
+
+begin 'a restart on other ranks continues with the same bytes'
+wave="specs/wave2d.lua --input u=$folder/two.npy --input c=$folder/more.npy"
+exits 0 run $cpu $wave --steps 20 --schedule naive --output "$results/whole.npy"
+exits 0 run $cpu $wave --steps 12 --schedule naive --ranks 3x2 --output "$results/half.npy" \
+    --checkpoint "$results/state" --every 4
+holds "$results" half.npy state whole.npy
+cp "$results/state" "$folder/state"
+for ranks in 1 2x2 1x5; do
+    exits 0 run $cpu $wave --steps 20 --restart "$folder/state" --ranks $ranks \
+        --output "$results/rest.npy"
+    alike "$results/whole.npy" "$results/rest.npy"
+done
+exits 0 run $cpu $wave --steps 20 --restart "$folder/state" --output "$results/rest.npy"
+alike "$results/whole.npy" "$results/rest.npy"
+clear_results
+
+begin 'a restart needs no more steps than are made'
+refused 2 '12 steps are made already' $wave --steps 8 --restart "$folder/state" --ranks 2
+exits 0 run $cpu $wave --steps 12 --restart "$folder/state" --ranks 2 --output "$results/b.npy"
+clear_results
+
+begin 'what is no whole checkpoint of this run is refused'
+head -c 9000 "$folder/state" >"$folder/truncated"
+refused 3 'truncated' $wave --steps 20 --restart "$folder/truncated" --ranks 2 \
+    --output "$results/b.npy"
+head -c 100 "$folder/state" >"$folder/stump"
+refused 3 'no checkpoint' $wave --steps 20 --restart "$folder/stump" --ranks 2
+refused 3 'no checkpoint' $wave --steps 20 --restart "$folder/two.npy" --ranks 2
+refused 3 'cannot be read' $wave --steps 20 --restart "$folder/nothing" --ranks 2
+sed 's/^steps 12$/steps -2/' "$folder/state" >"$folder/damaged"
+refused 3 'no checkpoint' $wave --steps 20 --restart "$folder/damaged" --ranks 2
+sed 's/^size 37 13 1$/size 37 14 1/' "$folder/state" >"$folder/damaged"
+refused 3 'its head says' $wave --steps 20 --restart "$folder/damaged" --ranks 2
+sed 's/^size 37 13 1$/size 13 37 1/' "$folder/state" >"$folder/turned"
+exits 3 run $cpu $wave --steps 20 --restart "$folder/turned" --ranks 2 --output "$results/b.npy"
+holds "$results"
+refused 3 'another spec' specs/heat2d5.lua --input "$folder/two.npy" --steps 20 \
+    --restart "$folder/state" --ranks 2 --output "$results/b.npy"
+
+# stopped PROCESS: killed as soon as there is a checkpoint. It takes as many steps as it is let.
+stopped() {
+    tries=0
+    while [ ! -s "$results/state" ] && [ $tries -lt 200 ] && kill -0 "$1" 2>/dev/null; do
+        sleep 0.1
+        tries=$((tries + 1))
+    done
+    sleep 0.37
+    kill -9 "$1" 2>/dev/null || flunk 'it was over before it was killed'
+    wait "$1" 2>/dev/null
+}
+
+# continues: the last checkpoint is whole.
+continues() {
+    made=$(head -c 8192 "$results/state" | tr '\0' '\n' | sed -n 's/^steps //p')
+    [ "${made:-0}" -ge 50 ] && [ $((made % 50)) = 0 ] || flunk "the checkpoint is of step '$made'"
+    exits 0 run $cpu $wave --steps $((made + 3)) --restart "$results/state" --ranks 3 \
+        --output "$results/rest.npy"
+    exits 0 run $cpu $wave --steps $((made + 3)) --schedule naive --output "$results/whole.npy"
+    alike "$results/whole.npy" "$results/rest.npy"
+    holds "$results" rest.npy state whole.npy
+    clear_results
+}
+
+begin 'a kill leaves the last whole checkpoint'
+"$STENCILGEN" run $cpu $wave --steps 100000000 --schedule naive --ranks 2x2 \
+    --output "$results/never.npy" --checkpoint "$results/state" --every 50 >"$out" 2>"$err" &
+stopped $!
+# What a killed process was writing has a name of its own, which the next run must not mind.
+find "$results" -type f ! -name state -exec rm -f {} +
+continues
+
+# ---- bench -----------------------------------------------------------------------------------------
+
+begin 'bench compares with one rank'
+exits 0 bench $cpu specs/heat2d5.lua --size 64x48 --steps 4 --schedule naive --ranks 2
+reports 'times as fast, efficiency'
+reports 'the same bytes as alone'
+exits 0 bench $cpu specs/heat2d5.lua --size 64x48 --steps 4 --schedule naive --ranks 1x2 --weak --json
+reports '"speedup": '
+reports '"same": null'
+
+# ---- MPI -------------------------------------------------------------------------------------------
+
+module=$(dirname "$STENCILGEN")/libstencilgen_mpi.so
+
+# mpi CODE COUNT ARGUMENT…: the command as so many processes.
+mpi() {
+    wanted=$1
+    processes=$2
+    shift 2
+    timeout -k 5 120 mpirun --oversubscribe -n "$processes" "$STENCILGEN" "$@" >"$out" 2>"$err" </dev/null
+    code=$?
+    [ "$code" = "$wanted" ] ||
+        flunk "exit code $code instead of $wanted: $processes × stencilgen $*: $(cat "$err")"
+}
+
+begin 'processes of MPI'
+if has mpirun && { [ -e "$module" ] || { skip 'there is no libstencilgen_mpi.so' && false; }; }; then
+    exits 0 run $cpu $wave --steps 9 --schedule naive --output "$results/alone.npy"
+    exits 0 run $cpu specs/heat3d7.lua --input "$folder/three.npy" --steps 4 --schedule naive \
+        --output "$results/alone3.npy"
+    for count in 1 2 3 4 6 8; do
+        mpi 0 $count run $cpu $wave --steps 9 --schedule naive --output "$results/mpi.npy"
+        alike "$results/alone.npy" "$results/mpi.npy"
+        [ "$(grep -c 'wave2d: 9 steps' "$out")" = 1 ] || flunk "not one report: $(cat "$out")"
+    done
+    reports '8 ('
+    reports 'MPI'
+    mpi 0 8 run $cpu specs/heat3d7.lua --input "$folder/three.npy" --steps 4 --schedule naive \
+        --ranks 2x2x2 --output "$results/mpi.npy"
+    alike "$results/alone3.npy" "$results/mpi.npy"
+    clear_results
+
+    begin 'failures of processes of MPI: one message, and nothing left'
+    mpi 3 3 run $cpu specs/heat2d5.lua --input "$folder/missing.npy" --output "$results/b.npy"
+    [ "$(grep -c 'missing.npy' "$err")" = 1 ] || flunk "not one message: $(cat "$err")"
+    holds "$results"
+    mpi 3 3 run $cpu specs/heat2d5.lua --input "$folder/short.npy" --output "$results/b.npy"
+    [ "$(grep -c 'short.npy' "$err")" = 1 ] || flunk "not one message: $(cat "$err")"
+    holds "$results"
+    mpi 2 2 run $cpu $heat --ranks 3 --output "$results/b.npy"
+    says '--ranks names 3 ranks, but 2 processes were started'
+    mpi 2 3 run $cpu $heat --ranks 1x14 --output "$results/b.npy"
+    holds "$results"
+
+    begin 'checkpoints of processes of MPI'
+    mpi 0 4 run $cpu $wave --steps 12 --schedule naive --output "$results/half.npy" \
+        --checkpoint "$results/state" --every 4
+    [ "$(tail -c +8193 "$results/state" | cksum)" = "$(tail -c +8193 "$folder/state" | cksum)" ] ||
+        flunk 'the state is not that of 3x2 threads'
+    exits 0 run $cpu $wave --steps 20 --schedule naive --output "$results/whole.npy"
+    mpi 0 3 run $cpu $wave --steps 20 --restart "$results/state" --output "$results/rest.npy"
+    alike "$results/whole.npy" "$results/rest.npy"
+    clear_results
+
+    begin 'one process of MPI that is killed ends all'
+    mpirun --oversubscribe -n 3 "$STENCILGEN" run $cpu $wave --steps 100000000 --schedule naive \
+        --output "$results/never.npy" --checkpoint "$results/state" --every 50 \
+        >"$out" 2>"$err" </dev/null &
+    launcher=$!
+    tries=0
+    while [ ! -s "$results/state" ] && [ $tries -lt 200 ]; do
+        sleep 0.1
+        tries=$((tries + 1))
+    done
+    child=$(ps -o pid= --ppid $launcher | head -n 1)
+    kill -9 $child || flunk 'there is no process to kill'
+    wait $launcher && flunk 'the launcher says that all is well'
+    left=$(ps -e -o args= | grep -c "^$STENCILGEN run .*$results/never")
+    [ "$left" = 0 ] || flunk "$left processes are left"
+    [ ! -e "$results/never.npy" ] || flunk 'there is an output'
+    find "$results" -type f ! -name state -exec rm -f {} +
+    continues
+
+    # told COUNT WHAT: processes of an application, of which the second does that; what they say is in $out.
+    told() {
+        timeout -k 5 60 mpirun --oversubscribe -n "$1" "$ranks_program" "$2" >"$out" 2>"$err" \
+            </dev/null || flunk "$2: exit code $?: $(cat "$out" "$err")"
+        [ "$(grep -c . "$out")" = "$1" ] || flunk "$2: not a line of each: $(cat "$out" "$err")"
+    }
+
+    begin 'an application of MPI hears of a rank that fails or hangs'
+    ranks_program=$(dirname "$STENCILGEN")/tests/mpi_ranks
+    told 5 works
+    [ "$(grep -c 'has 15$' "$out")" = 5 ] || flunk "$(cat "$out")"
+    told 5 fails
+    [ "$(grep -c '^[0234] fails: .*rank 1: there is no kernel' "$out")" = 4 ] || flunk "$(cat "$out")"
+    told 5 hangs
+    [ "$(grep -c '^[0234] fails: .*rank 1 did not answer within 1 s' "$out")" = 4 ] ||
+        flunk "$(cat "$out")"
+    told 3 refuses
+    [ "$(grep -c '^[02] fails: .*rank 1: a transport needs' "$out")" = 2 ] || flunk "$(cat "$out")"
+
+    begin 'bench on processes of MPI'
+    mpi 0 2 bench $cpu specs/heat2d5.lua --size 64x48 --steps 4 --schedule naive
+    reports 'the same bytes as alone'
+fi
+finish

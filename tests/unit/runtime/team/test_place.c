@@ -1,0 +1,97 @@
+/* Which GPU a rank takes: by its number on its machine, as the launcher says, in turns over the
+ * GPUs that are seen. */
+#include "tests/unit/fake/fixture.h"
+
+#include "runtime/stencilgen.h"
+#include "tests/unit/group.h"
+
+static const char *const launchers[] = {
+    "OMPI_COMM_WORLD_LOCAL_RANK", /* Open MPI */
+    "MPI_LOCALRANKID",            /* MPICH and what is like it */
+    "MV2_COMM_WORLD_LOCAL_RANK",  /* MVAPICH2 */
+    "PALS_LOCAL_RANKID",
+    "SLURM_LOCALID",
+    "PMI_LOCAL_RANK",
+    "LOCAL_RANK", /* torchrun */
+};
+enum { LAUNCHERS = sizeof launchers / sizeof *launchers };
+
+static int clear(void **state) {
+    for (int i = 0; i < LAUNCHERS; i++)
+        unsetenv(launchers[i]);
+    return reset(state);
+}
+
+static void in_turns(void **unused) {
+    (void)unused;
+    for (int i = 0; i < 7; i++)
+        assert_int_equal(sg_team_device(i), i % 2);
+    fake->device_count = 3;
+    assert_int_equal(sg_team_device(5), 2);
+    fake->device_count = 1; /* as where each process sees one GPU only */
+    assert_int_equal(sg_team_device(5), 0);
+}
+
+static void by_the_launcher(void **unused) {
+    (void)unused;
+    fake->device_count = 4;
+    assert_int_equal(sg_team_device(-1), 0); /* there is none */
+    for (int i = 0; i < LAUNCHERS; i++) {
+        setenv(launchers[i], "3", 1);
+        assert_int_equal(sg_team_device(-1), 3);
+        setenv(launchers[i], "6", 1);
+        assert_int_equal(sg_team_device(-1), 2);
+        assert_int_equal(sg_team_device(1), 1); /* a number given comes before */
+        fake->device_count = 1;
+        assert_int_equal(sg_team_device(-1), 0);
+        fake->device_count = 4;
+        unsetenv(launchers[i]);
+    }
+}
+
+/* What is no number is passed over. */
+static void nonsense(void **unused) {
+    static const char *const wrong[] = {"", "x", "1x", "-1", "99999999999"};
+    (void)unused;
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        setenv("OMPI_COMM_WORLD_LOCAL_RANK", wrong[i], 1);
+        unsetenv("SLURM_LOCALID");
+        assert_int_equal(sg_team_device(-1), 0);
+        setenv("SLURM_LOCALID", "1", 1);
+        assert_int_equal(sg_team_device(-1), 1);
+    }
+    /* The launcher of MPI comes before the batch system that it runs in. */
+    setenv("OMPI_COMM_WORLD_LOCAL_RANK", "0", 1);
+    assert_int_equal(sg_team_device(-1), 0);
+}
+
+static void without_gpus(void **unused) {
+    (void)unused;
+    setenv("LOCAL_RANK", "1", 1);
+    fake->device_count = 0;
+    assert_int_equal(sg_team_device(-1), 0);
+    assert_int_equal(sg_team_device(3), 0);
+    fake->device_count = 2;
+    fake->fail = "cuDeviceGetCount";
+    fake->code = UNKNOWN;
+    assert_int_equal(sg_team_device(3), 0);
+    fake->fail = "cuInit";
+    assert_int_equal(sg_team_device(3), 0);
+    fake->fail = NULL;
+    assert_int_equal(sg_team_device(3), 1);
+    setenv("SG_CUDA_DRIVER", "none", 1);
+    assert_int_equal(sg_team_device(-1), 0);
+    assert_int_equal(sg_team_device(3), 0);
+    setenv("SG_CUDA_DRIVER", FAKE_CUDA, 1);
+}
+
+#define PLACE_TEST(function) cmocka_unit_test_setup_teardown(function, clear, settled)
+
+static const struct CMUnitTest tests[] = {
+    PLACE_TEST(in_turns),
+    PLACE_TEST(by_the_launcher),
+    PLACE_TEST(nonsense),
+    PLACE_TEST(without_gpus),
+};
+
+TEST_GROUP(place, set_up, NULL)
