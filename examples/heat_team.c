@@ -168,7 +168,7 @@ int main(int argc, char **argv) {
     heat s = {.device = "auto", .size = {64, 64, 64}, .steps = 200};
     const option options[] = {
         {.name = "--device", .text = &s.device},
-        {.name = "--size", .numbers = s.size, .count = 3, .least = 1, .most = 65536},
+        {.name = "--size", .numbers = s.size, .count = 3, .least = 2, .most = 65536},
         {.name = "--steps", .numbers = &s.steps, .count = 1, .least = 0, .most = 1000000000}};
     read_options(argc, argv,
                  "usage: heat_team [--device auto|cuda|cpu] [--size 64x64x64] [--steps 200]\n"

@@ -18,6 +18,7 @@ typedef struct rank {
     sg_status (*work)(struct rank *);
     sg_transport transport;
     sg_status status;
+    char error[512]; /* where the status is not SG_OK */
     pthread_t thread;
 } rank;
 
@@ -40,10 +41,20 @@ static inline void *rank_main(void *argument) {
         stay_away(r, sg_error(NULL));
     else if ((r->status = sg_team_open(r->context, &how, &r->team)) == SG_OK)
         r->status = r->work(r);
-    conclude(r->program, r->context, r->status, 1);
+    if (r->status != SG_OK)
+        snprintf(r->error, sizeof r->error, "%s", sg_error(r->context));
     sg_team_close(r->team);
     sg_close(r->context);
     return NULL;
+}
+
+/* Prints what a rank met. Most errors are the same on all ranks: then only the first says it. */
+static inline void tell(const rank *ranks, int i) {
+    const char *text = ranks[i].error[0] != '\0' ? ranks[i].error : "out of memory";
+    for (int k = 0; k < i; k++)
+        if (strcmp(ranks[k].error, ranks[i].error) == 0)
+            return;
+    fprintf(stderr, "%s: %s\n", ranks[i].program, text);
 }
 
 /* Runs all ranks at once and waits for them. Returns whether all went well, and prints why not. */
@@ -66,13 +77,18 @@ static inline int run_ranks(const char *program, const char *device, int count,
                         .transport = transports[i]};
         ranks[i] = r;
         started[i] = pthread_create(&ranks[i].thread, NULL, rank_main, &ranks[i]) == 0;
-        if (!started[i])
-            stay_away(&ranks[i], "a thread could not be started");
+        if (!started[i]) {
+            ranks[i].status = SG_ERROR_MEMORY;
+            snprintf(ranks[i].error, sizeof ranks[i].error, "rank %d got no thread", i);
+            stay_away(&ranks[i], ranks[i].error);
+        }
     }
     for (int i = 0; i < count; i++) {
         if (started[i])
             pthread_join(ranks[i].thread, NULL);
-        good = good && started[i] && ranks[i].status == SG_OK;
+        if (ranks[i].status != SG_OK)
+            tell(ranks, i);
+        good = good && ranks[i].status == SG_OK;
     }
     return good;
 }

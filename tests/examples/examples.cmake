@@ -14,7 +14,7 @@ function(sg_spoil name from to)
   set_target_properties(spoiled_${name} PROPERTIES OUTPUT_NAME ${name} RUNTIME_OUTPUT_DIRECTORY
                         ${CMAKE_CURRENT_BINARY_DIR}/spoiled)
   target_include_directories(spoiled_${name} PRIVATE ${PROJECT_SOURCE_DIR}/examples)
-  target_link_libraries(spoiled_${name} PRIVATE stencilgen::stencilgen Threads::Threads m)
+  target_link_libraries(spoiled_${name} PRIVATE stencilgen::stencilgen Threads::Threads ${ARGN} m)
 endfunction()
 file(MAKE_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR}/spoiled)
 
@@ -24,6 +24,11 @@ sg_spoil(poisson "'fixed'" "'zero'")
 sg_spoil(blur "row \\* column / 256" "row * column / 255.99")
 sg_spoil(cg "multiply(s, -1, s" "multiply(s, -1.00001, s")
 sg_spoil(threads ".value = t->k" ".value = t->k + 1e-9")
+sg_spoil(poisson_team "part.low\\[1\\] \\* side" "part.low[1] * 0")
+sg_spoil(cg_team "return 4 \\*" "return 4.0001 *")
+if(TARGET heat_team)
+  sg_spoil(heat_team "laplacian { dims = 3 }" "1.00000001 * laplacian { dims = 3 }" MPI::MPI_C)
+endif()
 
 add_executable(read_vti examples/read_vti.c)
 target_link_libraries(read_vti PRIVATE m)
@@ -41,5 +46,5 @@ foreach(script IN LISTS scripts)
 endforeach()
 
 # Among those that the preset `thread` builds and runs.
-add_dependencies(threaded threads spoiled_threads)
-set_property(TEST examples.threads APPEND PROPERTY LABELS threads)
+add_dependencies(threaded threads spoiled_threads cg_team spoiled_cg_team)
+set_property(TEST examples.threads examples.cg_team APPEND PROPERTY LABELS threads)
