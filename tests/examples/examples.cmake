@@ -46,5 +46,5 @@ foreach(script IN LISTS scripts)
 endforeach()
 
 # Among those that the preset `thread` builds and runs.
-add_dependencies(threaded threads spoiled_threads cg_team spoiled_cg_team)
-set_property(TEST examples.threads examples.cg_team APPEND PROPERTY LABELS threads)
+add_dependencies(threaded threads spoiled_threads)
+set_property(TEST examples.threads APPEND PROPERTY LABELS threads)
