@@ -8,11 +8,11 @@
  *     sg_team *team;
  *     sg_team_options how = {.struct_size = sizeof how, .transport = &transport};
  *     sg_team_open(context, &how, &team);
- *     sg_build_options options = {.struct_size = sizeof options, .size = {nx, ny, nz}, .steps =
- * 100}; sg_team_build(team, "heat13.lua", &options, NULL, &kernel); sg_team_part part =
- * {.struct_size = sizeof part, .global = {nx, ny, nz}}; sg_team_arrange(team, kernel, &part); //
- * part.size: extents of this rank's arrays sg_team_run(team, kernel, &part, &arguments, 100,
- * stream, final);
+ *     sg_build_options options = {.struct_size = sizeof options, .size = {nx, ny, nz}};
+ *     sg_team_build(team, "heat13.lua", &options, NULL, &kernel);
+ *     sg_team_part part = {.struct_size = sizeof part, .global = {nx, ny, nz}};
+ *     sg_team_arrange(team, kernel, &part);  // part.size: extents of this rank's arrays
+ *     sg_team_run(team, kernel, &part, &arguments, 100, stream, final);
  *
  * All functions but sg_team_facts are collective: all ranks call them in the same order. If a call
  * fails on one rank, it fails on all, within the team's time limit, and the error names the rank
