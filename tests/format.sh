@@ -9,7 +9,7 @@ fi
 # Where this is no git checkout, all that is here is ours.
 files() {
     git ls-files -z '*.c' '*.h' 2>/dev/null ||
-        find base bench cli examples gen matrix runtime tests -name '*.[ch]' -print0
+        find base bench cli examples gen matrix mpi runtime tests -name '*.[ch]' -print0
 }
 
 begin 'all C files are formatted'
