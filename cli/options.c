@@ -128,7 +128,7 @@ static const option table[] = {
      "divide the grid among so many ranks, x first; one number: in the\n"
      "best way. Ranks are GPUs, or threads on the cpu device; under\n"
      "mpirun and srun they are the processes",
-     FOR_RUN | FOR_BENCH | FOR_EXPLAIN, CALL(set_ranks)},
+     FOR_RUN | FOR_BENCH, CALL(set_ranks)},
     {"--launches", "N",
      "with ranks: launches between two exchanges of ghost cells, which\n"
      "become as much wider (default: chosen)",

@@ -124,10 +124,21 @@ static int list_stale(const run *r, bool first, int out[LAUNCH_ARRAYS]) {
     return count;
 }
 
+/* Whether a neighbour to which this rank sends may not send to it: then it does not hear when that
+   one has read its ghost cells. */
+static bool is_one_sided(const run *r) {
+    const program *p = r->kernel->program;
+    for (int axis = 0; axis < PROGRAM_AXES; axis++)
+        if (r->part.ranks[axis] > 1 && (p->grid.low[axis] == 0) != (p->grid.high[axis] == 0))
+            return true;
+    return false;
+}
+
 static void fill_ghosts(job *j, run *r, bool first, void *stream) {
     int stale[LAUNCH_ARRAYS];
     const int count = list_stale(r, first, stale);
-    halo_exchange(j, &r->halo, &r->launch, stale, count, r->final, r->written, stream);
+    halo_exchange(j, &r->halo, &r->launch, stale, count, r->final, r->written || is_one_sided(r),
+                  stream);
     r->fresh = r->depth;
     r->written = false;
 }
@@ -273,13 +284,14 @@ static void check_arguments(job *j, run *r) {
                 context_refuse(j, "a team updates the whole grid: leave the box of '%s' out",
                                p->name);
     launch_check(j, r->kernel, r->arguments, true, &r->launch);
-    for (int axis = 0; axis < p->dims; axis++)
-        if (r->launch.size[axis] != r->part.size[axis])
+    for (int axis = 0; axis < p->dims; axis++) {
+        const long long given = r->launch.size[axis], needed = r->part.size[axis];
+        if (given != needed)
             context_refuse(j,
                            "the arrays of '%s' have %lld cells along %c; this rank's part with its "
                            "ghost cells has %lld",
-                           p->name, (long long)r->launch.size[axis], "xyz"[axis],
-                           (long long)r -> part.size[axis]);
+                           p->name, given, "xyz"[axis], needed);
+    }
 }
 
 static void run_own(job *j, run *r) {

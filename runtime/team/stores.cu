@@ -82,9 +82,10 @@ __device__ void hear(const Arguments &a, const Words &w) {
         return;
     const long long begun = nanoseconds();
     volatile unsigned *const word = a.own + w.heard[threadIdx.x];
-    while (static_cast<int>(*word - a.number) < 0)
+    volatile unsigned *const failed = a.failed; // once one has not answered, no other is waited for
+    while (static_cast<int>(*word - a.number) < 0 && *failed == 0)
         if (nanoseconds() - begun > a.most) {
-            *a.failed = 1;
+            *failed = 1;
             break;
         }
     __threadfence_system(); // what is read or written from here on comes after the word

@@ -199,6 +199,11 @@ static void shapes(void **unused) {
         "coefficients = { 0.5, 0.25, 0.25 } }";
     compare(&(problem){lopsided, "naive", {23, 29, 1}, 5, {3, 2, 1}, 0});
     compare(&(problem){lopsided, "naive", {23, 29, 1}, 5, {2, 2, 1}, 2});
+    static const char upwind[] =
+        "return stencil { name = 'o', shape = points { {0,0}, {-1,0}, {0,-2} }, boundary = "
+        "'periodic', coefficients = { 0.5, 0.25, 0.25 } }";
+    compare(&(problem){upwind, "naive", {23, 29, 1}, 5, {3, 2, 1}, 0});
+    compare(&(problem){upwind, "naive", {23, 29, 1}, 5, {2, 3, 1}, 2});
 }
 
 static void fields(void **unused) {
