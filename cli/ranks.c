@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 char ranks_engine[128];
 
@@ -30,25 +31,31 @@ bool ranks_wanted(const options *o) {
     return o->rank_axes > 0 || launched() > 1;
 }
 
-/* The module lies beside the command, or where an installation has it. */
-static void *open_module(const char **why) {
+const char *ranks_module(const char **why) {
     static const char *const places[] = {
         "%s/libstencilgen_mpi.so", "%s/../lib/libstencilgen_mpi.so",
         "%s/../lib64/libstencilgen_mpi.so", "%s/../lib/x86_64-linux-gnu/libstencilgen_mpi.so"};
-    char *self = realpath("/proc/self/exe", NULL);
-    void *module = NULL;
-    const char *given = getenv("SG_MPI");
-    *why = "there is no libstencilgen_mpi.so beside the command";
+    const char *given = getenv("SG_MPI"), *found = NULL;
     if (given != NULL && *given != '\0')
-        module = dlopen(given, RTLD_NOW | RTLD_GLOBAL);
+        return given; /* the only one that is looked at */
+    char *self = realpath("/proc/self/exe", NULL);
     if (self != NULL && strrchr(self, '/') != NULL)
         *strrchr(self, '/') = '\0';
-    for (size_t i = 0; module == NULL && self != NULL && i < sizeof places / sizeof *places; i++)
-        module = dlopen(phrase(places[i], self), RTLD_NOW | RTLD_GLOBAL);
-    const char *error = module == NULL ? dlerror() : NULL;
+    for (size_t i = 0; found == NULL && self != NULL && i < sizeof places / sizeof *places; i++) {
+        const char *path = phrase(places[i], self);
+        found = access(path, R_OK) == 0 ? path : NULL;
+    }
+    free(self);
+    *why = "there is no libstencilgen_mpi.so beside the command";
+    return found;
+}
+
+static void *open_module(const char **why) {
+    const char *path = ranks_module(why);
+    void *module = path != NULL ? dlopen(path, RTLD_NOW | RTLD_GLOBAL) : NULL;
+    const char *error = path != NULL && module == NULL ? dlerror() : NULL;
     if (error != NULL)
         *why = new_copy(error);
-    free(self);
     return module;
 }
 

@@ -18,6 +18,9 @@ typedef struct ranks {
 /* Whether the options or the environment ask for several ranks. */
 bool ranks_wanted(const options *);
 
+/* Where the module for MPI is; NULL, with *why: there is none. */
+const char *ranks_module(const char **why);
+
 /* In an MPI job this comes before the device is opened. */
 int ranks_open(ranks *, const options *);
 /* A failure here, in the words of `complaint`, becomes that of all processes of an MPI job. */

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "cli/ranks.h"
 #include "cli/session.h"
 
 /* ---- doctor --------------------------------------------------------------------------------- */
@@ -26,7 +27,11 @@ int command_doctor(const options *o) {
         .struct_size = sizeof wanted, .device = o->device, .database = o->database};
     json_begin(&f.json, o);
     json_add(&f.json, "findings [");
-    const int code = exit_code(sg_doctor(&wanted, add, &f));
+    int code = exit_code(sg_doctor(&wanted, add, &f));
+    if (code == EXIT_DONE)
+        code = exit_code(sg_team_doctor(&wanted, add, &f));
+    const char *why = "", *module = ranks_module(&why);
+    add(&f, "MPI", module != NULL, module != NULL ? module : why);
     if (code != EXIT_DONE)
         complain(code, NULL, "the diagnosis itself failed");
     json_add(&f.json, "]");

@@ -469,6 +469,7 @@ FUNCTIONS: dict[str, tuple[Any, tuple[Any, ...]]] = {
     "sg_results": (_status, (_object, c_char_p, result_callback, c_void_p)),
     "sg_local_transports": (_status, (c_int, POINTER(sg_transport))),
     "sg_team_device": (c_int, (c_int,)),
+    "sg_team_doctor": (_status, (POINTER(sg_options), sg_finding, c_void_p)),
     "sg_team_open": (_status, (_object, POINTER(sg_team_options), _out)),
     "sg_team_close": (None, (_object,)),
     "sg_team_facts": (_status, (_object, POINTER(sg_team_info))),

@@ -77,6 +77,14 @@ const char *nccl_name(const nccl *n) {
     return n->name;
 }
 
+const char *nccl_path(const nccl *n) {
+    return n->library.path;
+}
+
+const char *nccl_reason(const nccl *n) {
+    return n->library.reason;
+}
+
 /* ---- calls in the device's context ----------------------------------------------------------- */
 
 typedef struct call {

@@ -24,8 +24,10 @@ void nccl_join(job *, nccl *, const unsigned char id[NCCL_ID_BYTES], int rank, i
 void nccl_adopt(job *, nccl *, void *communicator, int *rank, int *ranks);
 void nccl_close(nccl *); /* NULL is allowed */
 
-/* "NCCL 2.28.3". */
+/* "NCCL 2.28.3"; its file, and the step of the search that found it. */
 const char *nccl_name(const nccl *);
+const char *nccl_path(const nccl *);
+const char *nccl_reason(const nccl *);
 
 /* All of these messages, in device memory, on the stream. */
 void nccl_exchange(job *, nccl *, const sg_message *sends, int send_count,

@@ -339,7 +339,7 @@ INSIDE(cuStreamDestroy_v2, cu_stream stream)
     state.streams--;
 END
 
-INSIDE(cuDeviceCanAccessPeer, int *can, cu_device device, cu_device peer)
+OUTSIDE(cuDeviceCanAccessPeer, int *can, cu_device device, cu_device peer)
     *can = device != peer;
 END
 

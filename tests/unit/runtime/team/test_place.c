@@ -2,6 +2,8 @@
  * GPUs that are seen. */
 #include "tests/unit/fake/fixture.h"
 
+#include <stdio.h>
+
 #include "runtime/stencilgen.h"
 #include "tests/unit/group.h"
 
@@ -87,11 +89,45 @@ static void without_gpus(void **unused) {
 
 #define PLACE_TEST(function) cmocka_unit_test_setup_teardown(function, clear, settled)
 
+/* ---- what sg_team_doctor tells --------------------------------------------------------------- */
+
+typedef struct told {
+    int count, usable[4];
+    char what[4][32], text[4][400];
+} told;
+
+static void note(void *user, const char *what, int usable, const char *words) {
+    told *t = user;
+    assert_true(t->count < 4);
+    t->usable[t->count] = usable;
+    snprintf(t->what[t->count], sizeof t->what[0], "%s", what);
+    snprintf(t->text[t->count++], sizeof t->text[0], "%s", words);
+}
+
+static void doctor(void **unused) {
+    told t = {0};
+    (void)unused;
+    setenv("SG_NCCL", "none", 1);
+    assert_int_equal(sg_team_doctor(NULL, note, &t), SG_OK);
+    assert_int_equal(t.count, 2);
+    assert_string_equal(t.what[0], "NCCL");
+    assert_false(t.usable[0]);
+    assert_non_null(strstr(t.text[0], "switched off by SG_NCCL"));
+    assert_string_equal(t.what[1], "GPUs of a team");
+    assert_true(t.usable[1]);
+    assert_non_null(strstr(t.text[1], "all 2 reach each other"));
+    fake->device_count = 1;
+    t.count = 0;
+    assert_int_equal(sg_team_doctor(NULL, note, &t), SG_OK);
+    assert_false(t.usable[1]);
+    assert_non_null(strstr(t.text[1], "there is one GPU"));
+    assert_int_equal(sg_team_doctor(NULL, NULL, &t), SG_ERROR_USAGE);
+    unsetenv("SG_NCCL");
+}
+
 static const struct CMUnitTest tests[] = {
-    PLACE_TEST(in_turns),
-    PLACE_TEST(by_the_launcher),
-    PLACE_TEST(nonsense),
-    PLACE_TEST(without_gpus),
+    PLACE_TEST(in_turns), PLACE_TEST(by_the_launcher), PLACE_TEST(nonsense),
+    PLACE_TEST(doctor),   PLACE_TEST(without_gpus),
 };
 
 TEST_GROUP(place, set_up, NULL)
