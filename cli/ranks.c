@@ -118,6 +118,8 @@ void ranks_close(ranks *r, int code, const char *complaint) {
     if (code != EXIT_DONE && t != NULL && !r->ended)
         t->abandon(t->user,
                    phrase("rank %d: %s", t->rank, complaint != NULL ? complaint : "it failed"));
+    for (int i = 0; t != NULL && !r->ended && i < r->here; i++)
+        t[i].close(t[i].user);
     if (address == NULL)
         return;
     memcpy(&end, &address, sizeof end);
