@@ -147,6 +147,14 @@ void rank_fail(rank *r, const char *text) {
     snprintf(r->error, sizeof r->error, "%s", text);
 }
 
+bool rank_agreed(rank *r) {
+    const sg_status own = r->status;
+    const sg_status status = sg_team_agree(r->team, own != SG_OK ? r->error : NULL);
+    if (own == SG_OK)
+        rank_good(r, status);
+    return r->status == SG_OK;
+}
+
 static void note_engine(const rank *r) {
     sg_team_info info = {.struct_size = sizeof info};
     if (r->number == 0 && sg_team_facts(r->team, &info) == SG_OK)

@@ -47,6 +47,9 @@ bool rank_good(rank *, sg_status);
 /* Fails with a text of its own; EXIT_DATA. */
 void rank_fail(rank *, const char *text);
 
+/* All ranks fail if one has; whether they go on. */
+bool rank_agreed(rank *);
+
 /* Opens a team and calls body on each rank here. Prints what failed first, where rank 0 is. */
 int ranks_run(ranks *, session *, void (*body)(rank *), void *user);
 

@@ -208,14 +208,6 @@ static void run_alone(rank *r, work *w, const sg_build_options *how) {
     close_arrays(&l);
 }
 
-static bool agreed(rank *r) {
-    const sg_status own = r->status;
-    const sg_status status = sg_team_agree(r->team, own != SG_OK ? r->error : NULL);
-    if (own == SG_OK)
-        rank_good(r, status);
-    return r->status == SG_OK;
-}
-
 static void run_together(rank *r, work *w) {
     local l = {.rank = r, .work = w, .part = {.struct_size = sizeof l.part}};
     double samples[SAMPLES];
@@ -231,19 +223,19 @@ static void run_together(rank *r, work *w) {
         open_arrays(&l);
     fill_arrays(&l);
     double steps = (double)w->sample_steps; /* which rank 0 knows */
-    if (agreed(r))
+    if (rank_agreed(r))
         run_steps(&l, w->steps, false);
     if (r->number != 0)
         steps = 0;
-    if (agreed(r))
+    if (rank_agreed(r))
         rank_good(r, sg_team_reduce(r->team, SG_COMBINE_MAX, &steps, 1, &steps));
     uint64_t mine = digest_arrays(&l), *all = calloc((size_t)r->of->count, sizeof *all);
     if (all == NULL)
         rank_fail(r, "out of memory");
-    if (agreed(r))
+    if (rank_agreed(r))
         rank_good(r, sg_team_gather(r->team, &mine, sizeof mine, all));
     sg_team_facts(r->team, &before);
-    for (int i = 0; i < SAMPLES && agreed(r); i++) {
+    for (int i = 0; i < SAMPLES && rank_agreed(r); i++) {
         samples[i] = run_steps(&l, (int64_t)steps, false);
         rank_good(r, sg_team_reduce(r->team, SG_COMBINE_MAX, &samples[i], 1, &samples[i]));
     }
@@ -269,7 +261,7 @@ static void be_rank(rank *r) {
     memcpy(alone.size, w->alone, sizeof alone.size);
     if (r->number == 0)
         run_alone(r, w, &alone);
-    if (agreed(r))
+    if (rank_agreed(r))
         run_together(r, w);
 }
 

@@ -99,15 +99,6 @@ static void store(local *l, const char *path, uint64_t offset, int index) {
         rank_fail(r, "a file could not be written to its end");
 }
 
-/* All ranks fail if one has; says whether they go on. */
-static bool agreed(rank *r) {
-    const sg_status own = r->status;
-    const sg_status status = sg_team_agree(r->team, own != SG_OK ? r->error : NULL);
-    if (own == SG_OK)
-        rank_good(r, status);
-    return r->status == SG_OK;
-}
-
 /* A path that rank 0 knows (NULL: it has failed), on all ranks. */
 static bool share_path(rank *r, const char *path, char out[MOST_PATH]) {
     char mine[MOST_PATH] = "";
@@ -116,7 +107,7 @@ static bool share_path(rank *r, const char *path, char out[MOST_PATH]) {
         rank_fail(r, "out of memory");
     if (r->number == 0 && path != NULL)
         snprintf(mine, sizeof mine, "%s", path);
-    if (agreed(r) && rank_good(r, sg_team_gather(r->team, mine, sizeof mine, all)))
+    if (rank_agreed(r) && rank_good(r, sg_team_gather(r->team, mine, sizeof mine, all)))
         memcpy(out, all, MOST_PATH);
     free(all);
     return r->status == SG_OK && out[0] != '\0';
@@ -138,7 +129,7 @@ static bool allocate(local *l) {
         if (rank_good(r, sg_alloc(r->context, l->bytes, &l->grids[i].data)))
             rank_good(r, sg_upload(r->context, l->grids[i].data, l->host, l->bytes));
     }
-    return agreed(r);
+    return rank_agreed(r);
 }
 
 static bool load_all(local *l) {
@@ -150,7 +141,7 @@ static bool load_all(local *l) {
     for (int k = 0; w->from.steps >= 0 && k < w->from.count && l->rank->status == SG_OK; k++)
         load(l, w->options->restart, checkpoint_offset(&w->from, k),
              arrays_find(a, w->from.names[k]));
-    return agreed(l->rank);
+    return rank_agreed(l->rank);
 }
 
 static void release_all(local *l) {
@@ -182,7 +173,8 @@ static bool summarise(local *l, int index, summary *out) {
     *most = v.any ? dtype_value(type, v.maximum) : -HUGE_VAL;
     counts[0] = (double)v.nan;
     counts[1] = (double)v.infinite;
-    if (!agreed(r) || !rank_good(r, sg_team_reduce(r->team, SG_COMBINE_MIN, least, 1, least)) ||
+    if (!rank_agreed(r) ||
+        !rank_good(r, sg_team_reduce(r->team, SG_COMBINE_MIN, least, 1, least)) ||
         !rank_good(r, sg_team_reduce(r->team, SG_COMBINE_MAX, most, 1, most)) ||
         !rank_good(r, sg_team_reduce(r->team, SG_COMBINE_SUM, counts, 2, all)))
         return false;
@@ -230,12 +222,12 @@ static bool save_state(local *l) {
     bool good = share_path(r, temporary, path);
     for (int k = 0; k < c.count && good && r->status == SG_OK; k++)
         store(l, path, checkpoint_offset(&c, k), arrays_find(w->arrays, c.names[k]));
-    good = good && agreed(r);
+    good = good && rank_agreed(r);
     if (file != NULL && !good)
         output_drop(file);
     else if (file != NULL && !output_commit(file))
         rank_fail(r, "the checkpoint cannot be put in its place");
-    return good && agreed(r);
+    return good && rank_agreed(r);
 }
 
 /* How many steps to make before something is to be done: a multiple of what a launch makes, except
@@ -319,7 +311,7 @@ static void compute(local *l) {
     if (r->status == SG_OK && a.temporary_bytes > 0)
         rank_good(r, sg_alloc(r->context, a.temporary_bytes, &l->temporary));
     a.temporary = l->temporary;
-    if (agreed(r))
+    if (rank_agreed(r))
         make_steps(l, &a, info.steps);
 }
 
@@ -344,7 +336,7 @@ static void save_outputs(local *l) {
             !rank_good(r, sg_team_reduce(r->team, SG_COMBINE_SUM, &place, 1, &place)))
             return;
         store(l, path, (uint64_t)place, o->item);
-        if (!agreed(r) || !summarise(l, o->item, &w->summaries[i]))
+        if (!rank_agreed(r) || !summarise(l, o->item, &w->summaries[i]))
             return;
     }
 }

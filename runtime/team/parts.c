@@ -1,7 +1,8 @@
 /* Dividing a grid: the process grid, the part of each rank, and its neighbours. */
 #include "runtime/team/team.h"
 
-int64_t parts_begin(int64_t size, int parts, int place) {
+/* Where part `place` of `parts` begins. */
+static int64_t parts_begin(int64_t size, int parts, int place) {
     const int64_t each = size / parts, longer = size % parts;
     return place * each + (place < longer ? place : longer);
 }

@@ -74,9 +74,9 @@ static void choose_launches(job *j, void *argument) {
 
 static void arrange(job *j, void *argument) {
     arranging *a = argument;
-    team_together(j, a->team, arrange_own, a, NULL);
+    team_together(j, a->team, arrange_own, a);
     choose_launches(j, a);
-    team_together(j, a->team, arrange_own, a, NULL);
+    team_together(j, a->team, arrange_own, a);
 }
 
 sg_status sg_team_arrange(sg_team *team, const sg_kernel *kernel, sg_team_part *part) {

@@ -86,7 +86,7 @@ static void agree(job *j, sg_team *t, const verdict *mine, job *own) {
         }
 }
 
-void team_together(job *j, sg_team *t, void (*body)(job *, void *), void *argument, job **keep) {
+void team_together(job *j, sg_team *t, void (*body)(job *, void *), void *argument) {
     job *own = NULL;
     verdict mine = {.fault = FAULT_NONE};
     need_whole(j, t);
@@ -94,9 +94,7 @@ void team_together(job *j, sg_team *t, void (*body)(job *, void *), void *argume
     if (mine.fault != FAULT_NONE)
         snprintf(mine.text, sizeof mine.text, "%s",
                  own != NULL ? without_prefix(job_error(own)) : "out of memory");
-    if (mine.fault == FAULT_NONE && keep != NULL)
-        *keep = own;
-    else if (mine.fault == FAULT_NONE)
+    if (mine.fault == FAULT_NONE)
         job_end(own);
     agree(j, t, &mine, mine.fault == FAULT_NONE ? NULL : own);
 }
@@ -107,7 +105,6 @@ typedef struct call {
     void *argument;
 } call;
 
-/* A failure here that is not yet the others' becomes theirs. */
 static void make_call(job *j, void *argument) {
     const call *c = argument;
     need_whole(j, c->team);

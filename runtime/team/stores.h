@@ -8,25 +8,25 @@
 struct face;
 typedef struct stores stores;
 
-/* What a rank tells the others of its words, and of the arrays of a run. */
+/* What a rank tells the others of an array of a run. */
 typedef struct stores_array {
     device_place place;
     int64_t stride[3];
 } stores_array;
 
-/* Collective, over places that were gathered. NULL: this rank does not reach the others. */
+/* Loads the kernel and makes this rank's words, in which neighbours tell how far they are. */
 stores *stores_open(job *, sg_context *, double seconds);
-device_place stores_place(const stores *);
-/* Whether this rank reaches all words. */
+device_place stores_place(const stores *); /* of its words */
+/* Opens the words of all ranks, by rank; false: this rank does not reach some. */
 bool stores_meet(stores *, const device_place *words, int ranks);
 void stores_close(stores *); /* NULL is allowed */
 
 /* Before a run: the arrays of all ranks, by rank. False: some cannot be reached. */
 bool stores_prepare(job *, stores *, const stores_array *all, int ranks, int arrays);
 
-/* Sends the faces of these arrays (numbers of the run's beginning in `which`, with the rows of the
-   launch's), and waits for the neighbours', on the stream. `asks`: the launch before wrote ghost
-   cells, or nothing is known of it. */
+/* Sends the faces of these arrays of the launch, and waits for the neighbours', on the stream.
+   `origins`: the number that each array's buffer had in stores_prepare. `asks`: neighbours may
+   still write or read their ghost cells, so they are asked first. */
 void stores_exchange(job *, stores *, const sg_kernel *, const struct face *sends, int send_count,
                      const struct face *receives, int receive_count, const launch *,
                      const int *arrays, const int *origins, int count, bool asks, void *stream);

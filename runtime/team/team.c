@@ -424,7 +424,7 @@ static void build_together(job *j, void *argument) {
     const int ranks = t->transport.ranks;
     digest *all = job_array(j, (size_t)ranks, sizeof *all);
     job_defer(j, drop, b);
-    team_together(j, t, build_own, b, NULL);
+    team_together(j, t, build_own, b);
     const blob source = digest_piece(b->kernel->program->source);
     const digest mine = digest_of(&source, 1);
     team_gather(j, t, &mine, sizeof mine, all);

@@ -1,5 +1,5 @@
-/* Inside a team. Everything that ranks say to each other goes through team_exchange; halos between
-   GPUs go through NCCL, on a stream, where it is. */
+/* Inside a team. Everything that ranks say to each other goes through team_exchange. Halos between
+   GPUs go by stores or by NCCL, on a stream, where one of them can be used. */
 #ifndef SG_RUNTIME_TEAM_TEAM_H
 #define SG_RUNTIME_TEAM_TEAM_H
 
@@ -19,14 +19,13 @@ struct sg_team {
     sg_transport transport; /* ops of NCCL where the caller gave none */
     stores *stores;         /* halos go by stores into other GPUs' memory; NULL: they do not */
     nccl *nccl;             /* halos go by NCCL; both NULL: they go by the transport */
-    bool nccl_speaks;       /* there is no transport but NCCL */
     double seconds;
     const char *engine;
     char broken[SG_WHY]; /* why nothing works any more; "" */
     int64_t exchanges, bytes;
 
     struct team_buffer outgoing, incoming;
-    void *side; /* a stream of high priority; NULL: none yet, or none on this device */
+    void *side; /* a stream of high priority, for stores and NCCL; else NULL */
 };
 
 /* Frees what a buffer holds. */
@@ -42,11 +41,10 @@ void team_exchange(job *, sg_team *, const sg_message *sends, int send_count,
    all-to-all communications", 1997: log2 of the ranks exchanges). */
 void team_gather(job *, sg_team *, const void *mine, size_t bytes, void *all);
 
-/* Runs `body` as a job on each rank, and then fails on all if it failed on one; what the job holds
-   stays in *keep. */
-void team_together(job *, sg_team *, void (*body)(job *, void *), void *argument, job **keep);
+/* Runs `body` as a job on each rank, and then fails on all if it failed on one. */
+void team_together(job *, sg_team *, void (*body)(job *, void *), void *argument);
 
-/* The same, as the public calls do it. */
+/* Runs a public call as a job of the team's context; refuses if the team has failed before. */
 sg_status team_run(sg_team *, void (*body)(job *, void *), void *argument);
 
 /* Tells all others why this rank gives up. */
@@ -66,9 +64,6 @@ int parts_launches(const sg_team *, const program *, const int64_t global[3], co
    cells at least. Fails with FAULT_PLAN. */
 void parts_choose(job *, const program *, const int64_t global[3], int ranks, const int *wanted,
                   const int64_t low[3], const int64_t high[3], int out[3]);
-
-/* Where part `place` of `parts` begins. */
-int64_t parts_begin(int64_t size, int parts, int place);
 
 /* Completes a part for a rank, for ghost cells of `low` and `high` where another part begins. */
 void parts_place(const program *, int rank, const int64_t low[3], const int64_t high[3],

@@ -59,6 +59,18 @@ fault cuda_launch_together(device *, const module *, int launch, const int64_t g
 int64_t cuda_together(device *, const module *, int launch);
 int64_t cuda_resident(device *, const module *, int launch);
 
+/* For streams (stream.c). */
+void cuda_synchronize(device *base, job *j, void *stream);
+void *cuda_mark(device *base, job *j, void *stream);
+bool cuda_passed(device *base, job *j, void *mark);
+void cuda_unmark(device *base, void *mark);
+bool cuda_idle(device *base, job *j, void *stream);
+void *cuda_stream_open(device *base, job *j);
+void cuda_stream_close(device *base, void *stream);
+void cuda_order(device *base, job *j, void *before, void *after);
+void cuda_within(device *base, job *j, void (*body)(void *), void *argument);
+void cuda_destroy_event(cuda *d, cu_event event);
+
 /* And for memory of other GPUs (peer.c). */
 device_place cuda_peer_place(device *, const void *memory);
 bool cuda_peer_open(device *, const device_place *, void **base);
