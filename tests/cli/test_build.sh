@@ -172,7 +172,7 @@ unset SG_CXX
 # A compiler that says when it has begun, and then takes its time in a child of its own.
 cat >"$folder/slow" <<EOF
 #!/bin/sh
-case "\$*" in *-E*) exec c++ "\$@" ;; esac
+case " \$* " in *" -E "*) exec c++ "\$@" ;; esac
 sleep 1234 &
 echo \$! >"$folder/begun.new"
 mv "$folder/begun.new" "$folder/begun"

@@ -19,7 +19,7 @@ enum { NOBODY = 65534, CANNOT = 77 };
 static void make_slow_compiler(void) {
     char *path = scratch_path("slow"), *begun = scratch_path("begun"), text[512];
     sprintf(text,
-            "#!/bin/sh\ncase \"$*\" in *-E*) exec c++ \"$@\" ;; esac\n"
+            "#!/bin/sh\ncase \" $* \" in *\" -E \"*) exec c++ \"$@\" ;; esac\n"
             "echo half >\"$TMPDIR/cca1B2c3.s\"\nsleep 1234 &\necho $! >%s.new\n"
             "mv %s.new %s\nwait\n",
             begun, begun, begun);

@@ -124,7 +124,7 @@ static void test_workers_that_compile(void **state) {
     assert_non_null(mkdtemp(folder));
     sprintf(path, "%s/slow", folder);
     sprintf(text,
-            "#!/bin/sh\ncase \"$*\" in *-E*) exec c++ \"$@\" ;; esac\n"
+            "#!/bin/sh\ncase \" $* \" in *\" -E \"*) exec c++ \"$@\" ;; esac\n"
             "tr '\\0' ' ' </proc/$PPID/cmdline | grep -q tune-worker || exec c++ \"$@\"\n"
             "echo >>%s/begun\nsleep 1234\necho >>%s/ended\n",
             folder, folder);
