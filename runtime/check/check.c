@@ -107,7 +107,7 @@ static void judge_cells(const judgement *g, tally *t, const cells_piece *p) {
     const guarded *d = g->guarded;
     const int64_t stride[AXES] = {1, d->size[0], d->size[0] * d->size[1]};
     const int64_t first = p->at[0] + p->at[1] * stride[1] + p->at[2] * stride[2];
-    reference_cells(g->reference, g->arrays, d->size, p->at, p->along, p->count, t->scratch,
+    reference_cells(g->reference, g->arrays, d->size, NULL, p->at, p->along, p->count, t->scratch,
                     t->values, t->bounds, t->keeps);
     t->judged += p->count;
     for (int o = 0; o < g->outputs; o++)

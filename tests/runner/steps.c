@@ -120,7 +120,7 @@ static void judge_box(job *j, judging *g) {
     void *scratch = job_alloc(j, reference_scratch(s->subject->reference, count));
     for (int64_t z = p->begin[2]; z < p->end[2]; z++)
         for (int64_t y = p->begin[1]; y < p->end[1]; y++) {
-            reference_row(s->subject->reference, g->march.arrays, p->size, p->begin[0], y, z, count,
+            reference_row(s->subject->reference, g->march.arrays, p->size, &g->march.place, p->begin[0], y, z, count,
                           scratch, g->values, g->bounds, g->kept);
             for (int o = 0; o < m->output_count; o++)
                 judge_row(g, o, y, z, count);
