@@ -34,7 +34,7 @@ template <bool inner> struct AtTile {
     Cells<true> cells; // the point's own; neighbours only where `inner` promises that they exist
     Point p;
     int x, y, z; // in the tile
-#if PLAN_POSITIONS
+#if defined(PLAN_POSITIONS)
     template <int axis> __device__ __forceinline__ Index index() const {
         return coordinate<axis>(p);
     }

@@ -26,7 +26,7 @@ struct AtRing {
     const Point &p;
     int x, y; // in the tile
     int oldest;
-#if PLAN_POSITIONS
+#if defined(PLAN_POSITIONS)
     template <int axis> __device__ __forceinline__ Index index() const {
         return coordinate<axis>(p);
     }

@@ -5,7 +5,7 @@ struct Point {
     Index x, y, z; // along the kernel's axes
 };
 
-#if PLAN_POSITIONS
+#if defined(PLAN_POSITIONS)
 template <int axis> __device__ __forceinline__ Index coordinate(const Point &p) {
     return axis == 0 ? p.x : axis == 1 ? p.y : p.z;
 }

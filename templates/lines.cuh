@@ -212,14 +212,14 @@ template <int array, int y> struct HeldLine {
 
 // All lines. plan.h names them.
 template <class... Each> struct LinesOf : Each... {
-#if PLAN_POSITIONS
+#if defined(PLAN_POSITIONS)
     Point first; // of the points at hand
 #endif
     __device__ __forceinline__ void begin(const Arguments &a, const Thread &t, int z, int end) {
         (Each::begin(a, t, z, end), ...);
     }
     __device__ __forceinline__ void arrive(const Arguments &a, const Thread &t, int z, int end) {
-#if PLAN_POSITIONS
+#if defined(PLAN_POSITIONS)
         first = {t.x, t.y, z};
 #endif
         (Each::arrive(a, t, z, end), ...); // first what comes from afar
@@ -233,7 +233,7 @@ template <class... Each> struct LinesOf : Each... {
 // Point i of the thread's row j.
 template <int j, int i> struct AtLine {
     const HeldLines &lines;
-#if PLAN_POSITIONS
+#if defined(PLAN_POSITIONS)
     template <int axis> __device__ __forceinline__ Index index() const {
         return coordinate<axis>(lines.first) + (axis == 0 ? i * Thread::apart : axis == 1 ? j : 0);
     }

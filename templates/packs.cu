@@ -19,12 +19,12 @@ struct Rows {
     using Wide = Pack<Real, plan::vector>;
     alignas(Wide) Real element[plan::rows > 0 ? plan::rows : 1][low + plan::vector + high];
 
-#if PLAN_POSITIONS
+#if defined(PLAN_POSITIONS)
     Point first; // of the thread's points
 #endif
 
     template <int row = 0> __device__ __forceinline__ void read(const AtInner &at) {
-#if PLAN_POSITIONS
+#if defined(PLAN_POSITIONS)
         first = at.point;
 #endif
         if constexpr (row < plan::rows) {
@@ -56,7 +56,7 @@ struct Rows {
 
 template <int point> struct AtRows {
     const Rows &rows;
-#if PLAN_POSITIONS
+#if defined(PLAN_POSITIONS)
     template <int axis> __device__ __forceinline__ Index index() const {
         return coordinate<axis>(rows.first) + (axis == 0 ? point : 0);
     }

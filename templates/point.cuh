@@ -45,7 +45,7 @@ __device__ __noinline__ Real read_by_call(const Arguments &a, Index x, Index y, 
 struct AtCalls {
     const Arguments &a;
     Point p;
-#if PLAN_POSITIONS
+#if defined(PLAN_POSITIONS)
     template <int axis> __device__ __forceinline__ Index index() const {
         return coordinate<axis>(p);
     }

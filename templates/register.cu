@@ -80,7 +80,7 @@ template <bool inner> struct AtColumn {
     const Point &p;
     int c;
     Place place;
-#if PLAN_POSITIONS
+#if defined(PLAN_POSITIONS)
     template <int axis> __device__ __forceinline__ Index index() const {
         return coordinate<axis>(p);
     }

@@ -2,14 +2,14 @@
 struct AtInner {
     const Arguments &a;
     const Real *cell[plan::arrays > 0 ? plan::arrays : 1]; // the point in each array
-#if PLAN_POSITIONS
+#if defined(PLAN_POSITIONS)
     Point point;
     template <int axis> __device__ __forceinline__ Index index() const {
         return coordinate<axis>(point);
     }
 #endif
     template <int array = 0> __device__ __forceinline__ void place(const Point &p) {
-#if PLAN_POSITIONS
+#if defined(PLAN_POSITIONS)
         point = p;
 #endif
         if constexpr (array < plan::arrays) {
@@ -27,7 +27,7 @@ struct AtInner {
 struct AtEdge {
     const Arguments &a;
     Point p;
-#if PLAN_POSITIONS
+#if defined(PLAN_POSITIONS)
     template <int axis> __device__ __forceinline__ Index index() const {
         return coordinate<axis>(p);
     }

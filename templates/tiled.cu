@@ -18,7 +18,7 @@ struct AtTile {
     const Real *shared;
     const Point &p;
     int x, y, z; // in the tile
-#if PLAN_POSITIONS
+#if defined(PLAN_POSITIONS)
     template <int axis> __device__ __forceinline__ Index index() const {
         return coordinate<axis>(p);
     }

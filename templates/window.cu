@@ -85,7 +85,7 @@ template <> struct Windows<plan::arrays> {
 
 template <int point> struct AtWindow {
     const Windows<0> &windows;
-#if PLAN_POSITIONS
+#if defined(PLAN_POSITIONS)
     Index x;
     template <int axis> __device__ __forceinline__ Index index() const {
         return axis == 0 ? x : 0;
@@ -102,7 +102,7 @@ __device__ __forceinline__ void update_window(const Windows<0> &windows, const A
                                               int first, Real *results) {
     if constexpr (point < plan::walk) {
         Outputs out;
-#if PLAN_POSITIONS
+#if defined(PLAN_POSITIONS)
         const Index x = block_origin(a, stretch, 1, 1).x + first + point;
         update_point(AtWindow<point>{windows, x}, a, out);
 #else

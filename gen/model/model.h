@@ -112,7 +112,7 @@ typedef struct model {
     const struct separable *separable; /* of a convolution; else NULL */
     expr_pool *pool;
     unsigned positions; /* those that the outputs hold, a bit each */
-    bool nonlinear; /* some output is not a weighted sum of taps: no textbook counts its work */
+    bool nonlinear;     /* some output is not a weighted sum of taps: no textbook counts its work */
     double textbook_multiplications; /* n for n points with coefficients; of an update as written
                                         out */
     double textbook_additions;       /* n − 1; of an update as written out, functions included */

@@ -319,8 +319,8 @@ void reference_cells(const reference *r, const reference_array *arrays, const in
 void reference_row(const reference *r, const reference_array *arrays, const int64_t size[AXES],
                    const reference_place *place, int64_t x0, int64_t y, int64_t z, int count,
                    void *scratch, double *values, double *bounds, bool *kept) {
-    reference_cells(r, arrays, size, place, (const int64_t[AXES]){x0, y, z}, 0, count, scratch, values,
-                    bounds, kept);
+    reference_cells(r, arrays, size, place, (const int64_t[AXES]){x0, y, z}, 0, count, scratch,
+                    values, bounds, kept);
 }
 
 /* A function of one number takes as long as this many additions. */
@@ -415,8 +415,8 @@ void reference_steps_piece(const reference_steps *s, int64_t piece, void *scratc
     double *values = (double *)(void *)((char *)scratch + results_offset(s));
     double *bounds = values + (size_t)s->model->output_count * PIECE;
     if (count > 0)
-        reference_row(s->reference, s->arrays, s->size, &s->place, first, y, z, count, scratch, values, bounds,
-                      NULL);
+        reference_row(s->reference, s->arrays, s->size, &s->place, first, y, z, count, scratch,
+                      values, bounds, NULL);
     for (int i = 0; i < s->field_count; i++) {
         const reference_field *f = &s->fields[i];
         const int64_t slot = s->done % (f->levels + 1), at = row * s->size[0] + first;

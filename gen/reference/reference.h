@@ -74,7 +74,7 @@ typedef struct reference_steps {
     int64_t size[AXES], begin[AXES], end[AXES]; /* the box that is updated */
     int64_t along;                              /* pieces of a row */
     int64_t done;
-    reference_place place; /* of the next step */
+    reference_place place;                  /* of the next step */
     reference_array arrays[2 * MAX_FIELDS]; /* what the next step reads */
     reference_field fields[MAX_FIELDS];
     int field_count;
@@ -151,8 +151,8 @@ typedef struct rounding {
 
 enum { STEP_SCALE = EXPR_OP_COUNT }; /* row · constant */
 
-/* One instruction: an expr_op or STEP_SCALE. EXPR_CONSTANT fills a row with `constant`. EXPR_TAP and
-   EXPR_POSITION are the caller's. */
+/* One instruction: an expr_op or STEP_SCALE. EXPR_CONSTANT fills a row with `constant`. EXPR_TAP
+   and EXPR_POSITION are the caller's. */
 typedef struct step {
     int code;
     int to, from[3];     /* rows */

@@ -118,7 +118,8 @@ static void write_position(writer *w, expr_id id) {
     else if (which >= POSITION_NX)
         text_printf(w->out, "arguments.global[%d]);\n", axis);
     else if (w->e->model->sides[of][0].kind == BOUNDARY_PERIODIC)
-        text_printf(w->out, "wrapped(arguments.origin[%d] + at.template index<%d>(), "
+        text_printf(w->out,
+                    "wrapped(arguments.origin[%d] + at.template index<%d>(), "
                     "arguments.global[%d]));\n",
                     axis, axis, axis);
     else

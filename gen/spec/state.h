@@ -36,9 +36,9 @@ enum {
 typedef struct spec_update {
     const char *name; /* for messages: "an update function", "the function op" */
     model *model;
-    bool grid;      /* of a stencil: there are positions */
-    int dims;       /* 0 until a shape, the key or the first tap says it */
-    int least_dims; /* of the weight tables applied */
+    bool grid;         /* of a stencil: there are positions */
+    int dims;          /* 0 until a shape, the key or the first tap says it */
+    int least_dims;    /* of the weight tables applied */
     int position_dims; /* that the positions need which were read */
     int low[2 * MAX_FIELDS][AXES], high[2 * MAX_FIELDS][AXES]; /* by array: how far the taps called
                                                                   reach */
