@@ -4,7 +4,7 @@
    stands for it. */
 #include "gen/spec/state.h"
 
-#include "gen/model/model.h"
+#include "gen/model/system.h"
 
 #include <math.h>
 #include <string.h>
@@ -78,7 +78,7 @@ static int find_parameter(const model *m, const char *name) {
 }
 
 /* The declared parameters and those that live nodes use, sorted. */
-static void collect_parameters(lua_State *L, model *m, const bool *live) {
+void spec_collect_parameters(lua_State *L, model *m, const bool *live) {
     const spec_state *s = spec_of(L);
     for (int i = 0; i < s->pool->count; i++) {
         const expr_node *n = expr_get(s->pool, i);
@@ -98,8 +98,10 @@ static void collect_parameters(lua_State *L, model *m, const bool *live) {
     spec_sort_parameters(m);
 }
 
-/* The same node in the model's pool; `copies` has those of earlier nodes. */
-static expr_id copy_node(lua_State *L, model *m, const expr_node *n, const expr_id *copies) {
+/* The same node in the model's pool; `copies` has those of earlier nodes, `arrays` is as for
+   spec_finish_stage. */
+static expr_id copy_node(lua_State *L, model *m, const expr_node *n, const expr_id *copies,
+                         const int *arrays) {
     expr_id operand[3] = {EXPR_NONE, EXPR_NONE, EXPR_NONE};
     switch (n->op) {
     case EXPR_CONSTANT:
@@ -111,10 +113,12 @@ static expr_id copy_node(lua_State *L, model *m, const expr_node *n, const expr_
         return expr_constant(m->pool, n->value);
     case EXPR_PARAMETER:
         return expr_parameter(m->pool, find_parameter(m, spec_of(L)->names[n->index]));
-    case EXPR_TAP:
-        m->arrays[n->index].used = true;
+    case EXPR_TAP: {
+        const int array = arrays != NULL ? arrays[n->index] : n->index;
+        m->arrays[array].used = true;
         m->points += m->shape == SHAPE_UPDATE;
-        return expr_tap(m->pool, n->index, n->d);
+        return expr_tap(m->pool, array, n->d);
+    }
     case EXPR_POSITION:
         m->positions |= 1u << n->index;
         return expr_position(m->pool, (position)n->index);
@@ -159,15 +163,21 @@ static void count_operations(job *j, model *m) {
 }
 
 void spec_finish_model(lua_State *L, model *m, const expr_id outputs[MAX_FIELDS]) {
+    spec_finish_stage(L, m, outputs, NULL);
+}
+
+void spec_finish_stage(lua_State *L, model *m, const expr_id outputs[MAX_FIELDS],
+                       const int *arrays) {
     const spec_state *s = spec_of(L);
     const int count = s->pool->count;
     spec_charge_memory(L, (size_t)count * (sizeof(bool) + sizeof(expr_id)));
     const bool *live = expr_live(s->pool, s->job, outputs, m->output_count);
     expr_id *copies = job_array(s->job, (size_t)count + 1, sizeof *copies);
-    collect_parameters(L, m, live);
+    spec_collect_parameters(L, m, live);
     m->pool = expr_pool_new(s->job);
     for (int i = 0; i < count; i++)
-        copies[i] = live[i] ? copy_node(L, m, expr_get(s->pool, i), copies) : EXPR_NONE;
+        copies[i] = live[i] ? copy_node(L, m, expr_get(s->pool, i), copies, arrays)
+                            : EXPR_NONE;
     for (int i = 0; i < m->output_count; i++)
         m->outputs[i].value = outputs[i] == EXPR_NONE ? EXPR_NONE : copies[outputs[i]];
     /* The pool grew by doubling and left its smaller versions in the job, whose blocks double
@@ -281,13 +291,9 @@ static void reset(model *m, const spec_constants *c) {
     m->parameter_count = kept;
 }
 
-void spec_put_constants(lua_State *L, model *m, const spec_constants *c) {
+static void put_constants(lua_State *L, model *m, const spec_constants *c) {
     spec_state *s = spec_of(L);
-    check(s->job, m, c);
-    if (c->count == 0)
-        return;
     s->line = m->line; /* where errors of the expressions belong, as far as it is known */
-    s->given = list_values(s->job, c);
     const int mark = s->pool->count;
     const expr_pool *from = m->pool;
     spec_charge_memory(L, (size_t)from->count * sizeof(expr_id));
@@ -302,5 +308,19 @@ void spec_put_constants(lua_State *L, model *m, const spec_constants *c) {
     reset(m, c);
     spec_finish_model(L, m, outputs);
     expr_pool_truncate(s->pool, mark);
+}
+
+void spec_put_constants(lua_State *L, const subject *subject, const spec_constants *c) {
+    spec_state *s = spec_of(L);
+    const family *f = subject->family;
+    const system_model *system =
+        f->kind == PROGRAM_GRID && f->grid.system != NULL ? f->grid.system(subject) : NULL;
+    check(s->job, subject->expressions, c);
+    if (c->count == 0)
+        return;
+    s->given = list_values(s->job, c);
+    for (int i = 0; system != NULL && i < system->stage_count; i++)
+        put_constants(L, system->stages[i].model, c);
+    put_constants(L, subject->expressions, c);
     s->given = NULL;
 }

@@ -30,6 +30,11 @@ static const spec_field *get_field(lua_State *L, int index) {
     if (f->array < 0)
         spec_fail(L, "field '%s' is only written (out) and cannot be read",
                   s->update->model->fields[f->field].name);
+    if (s->update->unwritten != NULL && s->update->unwritten[f->field])
+        spec_fail(L,
+                  "scratch field '%s' is read before a stage has written it: in each step it holds "
+                  "nothing until then",
+                  s->update->model->fields[f->field].name);
     return f;
 }
 
@@ -277,6 +282,34 @@ static void read_results(lua_State *L, const model *m, expr_id outputs[MAX_FIELD
     }
 }
 
+/* The same of a stage: a table of those fields that it writes. */
+static void read_some_results(lua_State *L, const model *m, expr_id outputs[MAX_FIELDS]) {
+    static const char where[] = "the table that update returns";
+    spec_key keys[MAX_FIELDS + 1] = {{NULL, NULL}};
+    bool any = false;
+    int output = 0;
+    if (!lua_istable(L, -1))
+        spec_fail(L, "a stage's update returns a table of the fields that it writes, such as { %s "
+                     "= ... }; got %s",
+                  m->fields[m->outputs[0].field].name, spec_describe(L, -1));
+    for (int i = 0; i < m->field_count; i++)
+        keys[i] = (spec_key){m->fields[i].name, NULL};
+    spec_check_keys(L, -1, where, keys);
+    for (int i = 0; i < m->field_count; i++) {
+        const char *name = m->fields[i].name;
+        const bool given = spec_get(L, -1, name);
+        if (given && m->fields[i].use == USE_IN)
+            spec_fail(L, "%s: field '%s' is only read (in) and cannot be written", where, name);
+        if (given)
+            outputs[output] = get_output(L, job_print(spec_of(L)->job, "%s: %s", where, name), name);
+        any = any || given;
+        output += m->fields[i].use != USE_IN;
+        lua_pop(L, 1);
+    }
+    if (!any)
+        spec_fail(L, "%s is empty: a stage writes at least one field", where);
+}
+
 void spec_run_update(lua_State *L, int function, bool named, spec_update *u,
                      expr_id outputs[MAX_FIELDS]) {
     spec_state *s = spec_of(L);
@@ -291,7 +324,10 @@ void spec_run_update(lua_State *L, int function, bool named, spec_update *u,
         spec_fail(L, "update returns nothing");
     if (results > 1)
         spec_fail(L, "update returns %d values; several fields are returned as one table", results);
-    read_results(L, u->model, outputs);
+    if (u->partial)
+        read_some_results(L, u->model, outputs);
+    else
+        read_results(L, u->model, outputs);
     lua_settop(L, base);
     s->update = NULL;
 }

@@ -213,6 +213,13 @@ static bool check_positions(job *j, const program *p, const sg_arguments *a, lau
     return true;
 }
 
+/* Stages read each other's cells, and those outside of a box are not made. */
+static bool check_stages(job *j, const program *p, const launch *l) {
+    return p->grid.call_count < 2 || l->whole ||
+           context_refuse(j, "a step of '%s' updates the whole grid, not a box: it is a system",
+                          p->name);
+}
+
 /* Whether one launch of sg_launch's steps can do this; sg_run takes shorter ways. */
 static bool check_way(job *j, const program *p, const launch *l) {
     const program_launch *way = &p->launches[0];
@@ -251,6 +258,7 @@ bool launch_check(job *j, const sg_kernel *k, const sg_arguments *given, bool ro
     out->empty = false;
     out->steps = program_steps(p);
     out->exchange = NULL;
+    out->cleared = false;
     if (k->module == NULL)
         return context_refuse(j, "'%s' cannot be launched: %s", p->name, k->unlaunchable);
     if (!launch_read(j, k, given, &a))
@@ -261,7 +269,7 @@ bool launch_check(job *j, const sg_kernel *k, const sg_arguments *given, bool ro
         return false;
     if (out->empty)
         return true;
-    if (!rotating && !check_way(j, p, out))
+    if (!check_stages(j, p, out) || (!rotating && !check_way(j, p, out)))
         return false;
     if (program_has_exchange(p) && a.temporary != NULL &&
         a.temporary_bytes >= program_exchange_bytes(p, out->size)) {

@@ -10,7 +10,7 @@ enum {
     LAUNCH_ARRAYS = 64,
     LAUNCH_PARAMETERS = 64,
     LAUNCH_SIZES = 16,
-    LAUNCH_TEMPORARIES = 16,
+    LAUNCH_TEMPORARIES = 32,
     LAUNCH_BYTES = 4096
 };
 
@@ -36,6 +36,7 @@ typedef struct launch {
     int64_t origin[3], global[3], step; /* positions, in grid axes: see sg_arguments */
     int32_t steps;                      /* of a launch */
     unsigned char *exchange; /* the words that blocks exchange; NULL: none given, or none needed */
+    bool cleared;            /* layers that are cleared once in a run have been */
 
     /* Of lists, whose grids have only data, low and high. */
     int64_t sizes[LAUNCH_SIZES];
@@ -89,6 +90,9 @@ typedef struct layer_view {
     launch_grid grids[LAUNCH_ARRAYS + LAUNCH_TEMPORARIES];
 } layer_view;
 void layers_view(const program *, const launch *, int which, layer_view *out);
+
+/* The same of a call. */
+void layers_view_call(const program *, const launch *, const program_call *, layer_view *out);
 
 /* Programs of lists. */
 

@@ -142,6 +142,7 @@ void steps_make(job *j, const sg_kernel *k, launch *l, int64_t count, void *stre
         keep_cells(j, &s);
         if (steps_send(k, l, &by, stream, &code) != FAULT_NONE)
             launch_fail(j, k, code);
+        l->cleared = true;
         /* With ways, two arrays swap. */
         for (int64_t turn = 0; turn < (k->program->grid.ways ? by.turns % 2 : 1); turn++)
             steps_rotate(k->program, l, final);

@@ -29,6 +29,9 @@ static void arrange_part(job *j, const sg_team *t, const program *p, sg_team_par
     int64_t low[3], high[3], points = 1;
     if (!program_is_grid(p))
         context_refuse(j, "'%s' is no stencil, of which alone a team runs parts", p->name);
+    if (p->grid.call_count > 0)
+        context_refuse(j, "'%s' is a system, which a team cannot run in parts: run it on one rank",
+                       p->name);
     for (int axis = 0; axis < PROGRAM_AXES; axis++) {
         int64_t *size = &part->global[axis];
         if (*size == 0 && axis >= p->dims)

@@ -398,6 +398,9 @@ static void build_own(job *j, void *argument) {
     const program *p = whole->program;
     if (!program_is_grid(p))
         context_refuse(j, "'%s' is no stencil, of which alone a team runs parts", p->name);
+    if (p->grid.call_count > 0)
+        context_refuse(j, "'%s' is a system, which a team cannot run in parts: run it on one rank",
+                       p->name);
     int64_t global[3], low[3], high[3];
     for (int axis = 0; axis < PROGRAM_AXES; axis++) {
         global[axis] = whole->info.size[axis] > 0 ? whole->info.size[axis] : 1;
