@@ -1,5 +1,5 @@
-/* Which launches make a step, and how each walks the grid. Takes: a system and a request. Makes: the
-   stages that share a launch, and a plan for each launch; and the line that says so. */
+/* Which launches make a step, and how each walks the grid. Takes: a system and a request. Makes:
+   the stages that share a launch, and a plan for each launch; and the line that says so. */
 #include "gen/system/system.h"
 
 #include "gen/stencil/method.h"
@@ -17,10 +17,11 @@ typedef struct part {
 } part;
 
 static noreturn void refuse_line(job *j, const char *what, const char *line) {
-    job_fail(j, FAULT_USAGE, NULL, 0,
-             "the schedule '%s' %s; a system's is one for all launches, or such as '1: naive | 2-3: "
-             "tiled tile=32x8', where every stage comes once, in order",
-             line, what);
+    job_fail(
+        j, FAULT_USAGE, NULL, 0,
+        "the schedule '%s' %s; a system's is one for all launches, or such as '1: naive | 2-3: "
+        "tiled tile=32x8', where every stage comes once, in order",
+        line, what);
 }
 
 static bool has_parts(const char *line) {
@@ -120,8 +121,7 @@ void system_print_constraints(job *j, const system_model *system, const char *li
 
 static const plan *plan_stage(const arranging *a, const system_stage *stage, const char *line) {
     const schedule wanted = wanted_of(a->job, stage, line);
-    const plan *p =
-        plan_make(a->job, stage->model, &wanted, a->request->gpu, a->request->size, 1);
+    const plan *p = plan_make(a->job, stage->model, &wanted, a->request->gpu, a->request->size, 1);
     if (p->single != NULL || p->pass_count > 0)
         job_fail(a->job, FAULT_PLAN, stage->model->file, stage->model->line,
                  "method %s: a stage of a system makes one step a launch; leave time out",
@@ -142,9 +142,10 @@ static void follow_parts(arranging *a) {
     part parts[SYSTEM_STAGES];
     const int count = read_parts(a->job, a->line, parts);
     if (parts[count - 1].last != s->stage_count - 1)
-        refuse_line(a->job, job_print(a->job, "does not fit '%s' of %d stages", s->whole->name,
-                                      s->stage_count),
-                    a->line);
+        refuse_line(
+            a->job,
+            job_print(a->job, "does not fit '%s' of %d stages", s->whole->name, s->stage_count),
+            a->line);
     for (int i = 0; i < count; i++) {
         if (parts[i].first != parts[i].last)
             refuse_line(a->job, "makes several stages in one launch", a->line);

@@ -1,5 +1,5 @@
-/* The row of systems in the table of families. Takes: a subject and a request. Makes: a build, and a
-   row of `explain` for each launch. */
+/* The row of systems in the table of families. Takes: a subject and a request. Makes: a build, and
+   a row of `explain` for each launch. */
 #include "gen/system/system.h"
 
 #include "gen/stencil/method.h"

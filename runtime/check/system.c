@@ -38,7 +38,7 @@ struct system_march {
     double *pairs[PAIRS]; /* each a grid of values and one of bounds */
     bool taken[PAIRS];
     reference_place place; /* of the step */
-    void **scratch; /* of a worker, for each stage: counts of conditions, then results */
+    void **scratch;        /* of a worker, for each stage: counts of conditions, then results */
     size_t scratch_bytes[SYSTEM_STAGES], offset[SYSTEM_STAGES], worker_bytes;
     /* The stage that is being made. */
     int stage;
@@ -105,9 +105,7 @@ static reference_array array_of(const system_march *s, const moment *m) {
 /* A cell that the boundary keeps, of a field that has no values in the stage's model. */
 static void keep(const march_field *f, moment *to, int64_t at) {
     to->values[at] = f->now.values != NULL ? f->now.values[at] : 0;
-    to->bounds[at] = f->kept_alone          ? LEFT_ALONE
-                     : f->now.values != NULL ? f->now.bounds[at]
-                                             : 0;
+    to->bounds[at] = f->kept_alone ? LEFT_ALONE : f->now.values != NULL ? f->now.bounds[at] : 0;
 }
 
 static void make_piece(void *argument, int64_t piece, int worker) {
@@ -165,8 +163,8 @@ static void begin_step(system_march *s) {
 static void end_step(system_march *s, bool last) {
     for (int i = 0; i < s->field_count; i++) {
         march_field *f = &s->fields[i];
-        const bool inside = f->kept_alone || check_array(s->guarded->kernel->program, f->name,
-                                                         false, false) < 0;
+        const bool inside =
+            f->kept_alone || check_array(s->guarded->kernel->program, f->name, false, false) < 0;
         if (f->rotates) {
             let_go(s, &f->previous);
             f->previous = f->start;
