@@ -227,7 +227,7 @@ void spec_push_positions(lua_State *L) {
     lua_pop(L, 1);
 }
 
-static void push_arguments(lua_State *L, const model *m, bool named) {
+void spec_push_fields(lua_State *L, const model *m, bool named) {
     if (!named)
         push_field(L, 0, false);
     else
@@ -236,11 +236,9 @@ static void push_arguments(lua_State *L, const model *m, bool named) {
         push_field(L, i, false);
         lua_setfield(L, -2, m->fields[i].name);
     }
-    spec_push_parameters(L);
-    spec_push_positions(L);
 }
 
-static expr_id get_output(lua_State *L, const char *where, const char *name) {
+expr_id spec_to_output(lua_State *L, const char *where, const char *name) {
     spec_expr e;
     if (lua_type(L, -1) == LUA_TUSERDATA && luaL_testudata(L, -1, SPEC_FIELD) != NULL)
         spec_fail(L, "%s: expected an expression, got a field; read it as %s(0, ...)", where, name);
@@ -261,7 +259,7 @@ static void read_results(lua_State *L, const model *m, expr_id outputs[MAX_FIELD
             keys[count++] = (spec_key){m->fields[i].name, NULL};
     keys[count] = (spec_key){NULL, NULL};
     if (count == 1) {
-        outputs[0] = get_output(L, where, keys[0].name);
+        outputs[0] = spec_to_output(L, where, keys[0].name);
         return;
     }
     if (!lua_istable(L, -1))
@@ -272,7 +270,7 @@ static void read_results(lua_State *L, const model *m, expr_id outputs[MAX_FIELD
     for (int i = 0; i < count; i++) {
         if (!spec_get(L, -1, keys[i].name))
             spec_fail(L, "the table that update returns has no entry '%s'", keys[i].name);
-        outputs[i] = get_output(L, where, keys[i].name);
+        outputs[i] = spec_to_output(L, where, keys[i].name);
         lua_pop(L, 1);
     }
 }
@@ -284,7 +282,9 @@ void spec_run_update(lua_State *L, int function, bool named, spec_update *u,
     s->serial++;
     const int base = lua_gettop(L);
     lua_pushvalue(L, function);
-    push_arguments(L, u->model, named);
+    spec_push_fields(L, u->model, named);
+    spec_push_parameters(L);
+    spec_push_positions(L);
     lua_call(L, 3, LUA_MULTRET);
     const int results = lua_gettop(L) - base;
     if (results == 0 || (results == 1 && lua_isnil(L, -1)))
