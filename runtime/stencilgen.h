@@ -211,7 +211,7 @@ typedef enum sg_text {
     SG_TEXT_FAMILY,   /* "stencil", "reduce", "scan", "merge", "spmv" */
     SG_TEXT_MEANING, /* SG_TEXT_MODEL without the spec's name and other facts that no kernel depends
                        on: tuning results are found by it. "" for a kernel from a file */
-    SG_TEXT_POINTS /* the CUDA file of the spec's points; "" if there are none */
+    SG_TEXT_POINTS   /* the CUDA file of the spec's points; "" if there are none */
 } sg_text;
 
 /* Valid as long as the kernel; never NULL. */

@@ -79,8 +79,8 @@ typedef struct model_output {
                       function that is not given */
 } model_output;
 
-/* Points: a set of places, given for a run, where values are added to a field after each step, or its
-   values recorded. */
+/* Points: a set of places, given for a run, where values are added to a field after each step, or
+   its values recorded. */
 enum { MAX_SETS = 16 };
 typedef struct model_set {
     const char *name; /* an identifier */
@@ -119,7 +119,7 @@ typedef struct model {
     model_output outputs[MAX_FIELDS];
     int output_count;
     const struct separable *separable; /* of a convolution; else NULL */
-    model_set sets[MAX_SETS]; /* sorted by name */
+    model_set sets[MAX_SETS];          /* sorted by name */
     int set_count;
     struct model *injected; /* NULL, or what sets inject: a model without a grid of the same fields,
                                arrays and parameters, and one more array, the point's sample */

@@ -344,7 +344,8 @@ static void print_parameters(const model *m, model_detail detail, writer *w) {
 }
 
 /* No kernel of an update depends on the points. */
-static void print_sets(const model *m, writer *w) {
+static void print_sets(const model *m, text *out) {
+    writer own = {.out = out, .word = text_new(out->job), .line = out->length}, *w = &own;
     for (int i = 0; i < m->set_count; i++) {
         const model_set *s = &m->sets[i];
         text_printf(&w->word, "points %s: ", s->name);
@@ -371,7 +372,7 @@ void model_print(const model *m, model_detail detail, text *out) {
     print_parameters(m, detail, &w);
     print_expressions(m, &w);
     if (detail == MODEL_ALL)
-        print_sets(m, &w);
+        print_sets(m, out);
 }
 
 void model_print_functions(const model *m, model_detail detail, text *out) {

@@ -16,10 +16,9 @@ static void list_arrays(job *j, const model *m, program *p) {
 }
 
 static void add_launch(job *j, program *p, const char *what) {
-    p->launches[p->launch_count++] =
-        (program_launch){.entry = job_print(j, "%s_%s", p->name, what),
-                         .per_block = {POINTS_THREADS, 1, 1},
-                         .block = {POINTS_THREADS, 1, 1}};
+    p->launches[p->launch_count++] = (program_launch){.entry = job_print(j, "%s_%s", p->name, what),
+                                                      .per_block = {POINTS_THREADS, 1, 1},
+                                                      .block = {POINTS_THREADS, 1, 1}};
 }
 
 static void write_arguments(text *t, const model *m, const program *p) {
@@ -37,13 +36,12 @@ static void write_arguments(text *t, const model *m, const program *p) {
     text_printf(t, "    Field field[%d]; //", p->array_count);
     for (int i = 0; i < p->array_count; i++)
         text_printf(t, "%s%s", i > 0 ? ", " : " ", p->arrays[i].name);
-    text_printf(t, "\n    Real parameter[%d]; //",
-                m->parameter_count > 0 ? m->parameter_count : 1);
+    text_printf(t, "\n    Real parameter[%d]; //", m->parameter_count > 0 ? m->parameter_count : 1);
     for (int i = 0; i < m->parameter_count; i++)
         text_printf(t, "%s%s", i > 0 ? ", " : " ", m->parameters[i].name);
-    text_printf(t,
-                "%s\n};\nstatic_assert(sizeof(Arguments) == %zu, \"the host packs %zu bytes\");\n\n",
-                m->parameter_count > 0 ? "" : " none", p->arguments_bytes, p->arguments_bytes);
+    text_printf(
+        t, "%s\n};\nstatic_assert(sizeof(Arguments) == %zu, \"the host packs %zu bytes\");\n\n",
+        m->parameter_count > 0 ? "" : " none", p->arguments_bytes, p->arguments_bytes);
 }
 
 /* injected_k(at, arguments) for each function, and injected, which takes that of arguments.set. */
@@ -72,8 +70,8 @@ static void write_functions(text *t, const model *m) {
 
 static const char *write_plan(job *j, const model *m, const program *p) {
     text t = text_new(j);
-    text_printf(&t, "using Real = %s;\n\n#define POINTS_SAMPLE %s\n",
-                dtype_words[m->dtype].c_name, p->launches[POINTS_SAMPLE].entry);
+    text_printf(&t, "using Real = %s;\n\n#define POINTS_SAMPLE %s\n", dtype_words[m->dtype].c_name,
+                p->launches[POINTS_SAMPLE].entry);
     if (m->injected != NULL)
         text_printf(&t, "#define POINTS_INJECT %s\n", p->launches[POINTS_INJECT].entry);
     text_printf(&t,
@@ -113,8 +111,8 @@ program *points_program(job *j, const model *m, const char *target) {
     if (m->injected != NULL)
         add_launch(j, p, "inject");
     const size_t parameters = m->parameter_count > 0 ? (size_t)m->parameter_count : 1;
-    p->arguments_bytes = (sizeof(points_arguments) +
-                          PROGRAM_GRID_BYTES * (size_t)p->array_count + parameters * element + 7) /
+    p->arguments_bytes = (sizeof(points_arguments) + PROGRAM_GRID_BYTES * (size_t)p->array_count +
+                          parameters * element + 7) /
                          8 * 8;
     source_file file = source_begin(j);
     source_lay(&file, "points/points.cu", write_plan(j, m, p), NULL, NULL);

@@ -13,14 +13,14 @@ enum { POINTS_SAMPLE, POINTS_INJECT, POINTS_THREADS = 128 };
 /* The kernels take one struct: this, then a program's array (data, stride_y, stride_z: 24 bytes)
    for each of the program's, then the parameters as in a program of grids. */
 typedef struct points_arguments {
-    int64_t count;         /* items of the launch */
-    int64_t points;        /* of the set */
-    const int64_t *base;   /* [dims][points]: the cell below the point along each axis */
-    const void *weight;    /* [dims][2][points], Real: of that cell and of the next one */
-    const int64_t *begin;  /* [cells + 1], of POINTS_INJECT: a cell's entries */
-    const int64_t *entry;  /* point·2^dims + corner; bit k of a corner: the next cell along axis k */
-    void *row;             /* [points], Real: the samples of a step, read or written */
-    int32_t set, target;   /* which output of model.injected; which array */
+    int64_t count;        /* items of the launch */
+    int64_t points;       /* of the set */
+    const int64_t *base;  /* [dims][points]: the cell below the point along each axis */
+    const void *weight;   /* [dims][2][points], Real: of that cell and of the next one */
+    const int64_t *begin; /* [cells + 1], of POINTS_INJECT: a cell's entries */
+    const int64_t *entry; /* point·2^dims + corner; bit k of a corner: the next cell along axis k */
+    void *row;            /* [points], Real: the samples of a step, read or written */
+    int32_t set, target;  /* which output of model.injected; which array */
 } points_arguments;
 
 /* Its arrays are those that a set may read or write, by the names of the kernel's: "u", "u.prev".

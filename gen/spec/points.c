@@ -55,9 +55,8 @@ static void check_centre(lua_State *L, const char *name, const spec_update *u) {
 /* The function on the top of the stack, called with (s, f, p). */
 static expr_id run_inject(lua_State *L, const char *where, bool named, model *m) {
     spec_state *s = spec_of(L);
-    spec_update u = {.name = job_print(s->job, "the function %s", where),
-                     .model = m,
-                     .dims = m->dims};
+    spec_update u = {
+        .name = job_print(s->job, "the function %s", where), .model = m, .dims = m->dims};
     if (lua_type(L, -1) != LUA_TFUNCTION)
         spec_fail_expected(L, where, NULL, "a function", -1);
     s->update = &u;

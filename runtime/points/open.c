@@ -64,7 +64,8 @@ static void read_sets(job *j, const opening *o, sg_points *out) {
     for (int i = 0; i < o->count; i++) {
         sg_points given;
         int at = 0;
-        context_read(j, &given, sizeof given, (const char *)o->sets + step * (size_t)i, "sg_points");
+        context_read(j, &given, sizeof given, (const char *)o->sets + step * (size_t)i,
+                     "sg_points");
         const char *name = given.name != NULL ? given.name : "";
         while (at < points->count && strcmp(points->sets[at].name, name) != 0)
             at++;

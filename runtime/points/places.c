@@ -102,8 +102,8 @@ void places_sort(job *j, const int64_t size[3], size_t element, places *p) {
     for (int64_t point = 0; point < p->points; point++)
         for (int corner = 0; corner < corners; corner++)
             if (has_weight(p, element, point, corner)) {
-                list[count] = (contribution){cell_number(p, size, point, corner),
-                                             point * corners + corner};
+                list[count] =
+                    (contribution){cell_number(p, size, point, corner), point * corners + corner};
                 last = list[count].cell > last ? list[count].cell : last;
                 count++;
             }

@@ -41,7 +41,7 @@ struct sg_point_sets {
     const sg_kernel *kernel;
     loaded *loaded;
     int64_t size[3];
-    int64_t rows; /* steps between two exchanges of samples with the host */
+    int64_t rows;    /* steps between two exchanges of samples with the host */
     point_set *sets; /* as the kernel's, those that inject first */
     int count;
 };

@@ -127,7 +127,7 @@ static void check(job *j, running *r) {
         if (r->launch.size[axis] != r->sets->size[axis])
             context_refuse(j, "the grid has size %lld along %c, but its points are of one of %lld",
                            (long long)r->launch.size[axis], "xyz"[axis],
-                           (long long)r->sets->size[axis]);
+                           (long long)r -> sets -> size[axis]);
     for (int i = 0; i < k->points->program->array_count; i++)
         r->array[i] = sg_kernel_find_array(k, k->points->program->arrays[i].name);
     for (int i = 0; i < k->program->array_count; i++)
@@ -147,7 +147,8 @@ static void run(job *j, void *argument) {
         done += steps;
     }
     if (r->final != NULL)
-        memcpy(r->final, r->order, sizeof *r->final * (size_t)r->sets->kernel->program->array_count);
+        memcpy(r->final, r->order,
+               sizeof *r->final * (size_t)r->sets->kernel->program->array_count);
 }
 
 sg_status sg_run_points(sg_point_sets *sets, const sg_arguments *arguments, int64_t first,

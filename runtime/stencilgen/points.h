@@ -15,8 +15,9 @@
  *
  * Values between cells are multilinear: a point at x has the weight 1 − t for the cell floor(x) and
  * t = x − floor(x) for the next one, and products of these in 2D and 3D, in the type of the field.
- * Recording is the transpose of injecting with `inject = function(s) return s end`. Contributions to
- * a cell are added by ascending numbers of points, so the results have the same bits on every run.
+ * Recording is the transpose of injecting with `inject = function(s) return s end`. Contributions
+ * to a cell are added by ascending numbers of points, so the results have the same bits on every
+ * run.
  */
 #ifndef STENCILGEN_POINTS_H
 #define STENCILGEN_POINTS_H
@@ -38,8 +39,9 @@ typedef struct sg_points_info {
 SG_API sg_status sg_kernel_points(const sg_kernel *, int index, sg_points_info *out);
 
 /* The samples of `steps` steps from number `first` on, as rows of a sample for each point, in the
- * kernel's dtype. A reader fills the rows in, a writer takes them. Not 0: the run fails. Called from
- * the thread of sg_run_points, between launches; a call covers many steps if there is memory. */
+ * kernel's dtype. A reader fills the rows in, a writer takes them. Not 0: the run fails. Called
+ * from the thread of sg_run_points, between launches; a call covers many steps if there is memory.
+ */
 typedef int (*sg_points_read)(void *user, int64_t first, int64_t steps, void *samples);
 typedef int (*sg_points_write)(void *user, int64_t first, int64_t steps, const void *samples);
 

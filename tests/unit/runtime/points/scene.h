@@ -21,7 +21,8 @@ typedef struct scene {
     int64_t count; /* points of each set */
     uint64_t seed;
     double positions[SETS][MOST_POINTS * 3];
-    double series[SETS][MOST_STEPS * MOST_POINTS]; /* those that are read, as the dtype holds them */
+    double series[SETS]
+                 [MOST_STEPS * MOST_POINTS]; /* those that are read, as the dtype holds them */
     double c[MOST_CELLS], u[MOST_CELLS], prev[MOST_CELLS], w[MOST_CELLS]; /* dense */
     double traces[SETS][MOST_STEPS * MOST_POINTS];
 
@@ -61,19 +62,20 @@ static inline sg_kernel *build_scene(const scene *s, const char *schedule) {
     static const char *const centres[] = {"0", "0, 0", "0, 0, 0"};
     const char *at = centres[s->dims - 1];
     char text[2048];
-    snprintf(text, sizeof text,
-             "return stencil { name = \"scene\", dtype = \"%s\", boundary = \"zero\",\n"
-             "fields = { c = \"in\", u = { use = \"inout\", levels = 2 }, w = \"out\" },\n"
-             "parameters = { k = 0.25, only_here = 0.5 },\n"
-             "update = function(f, p) return { u = 0.5 * f.u(%s) + 0.125 * (%s) -\n"
-             "  p.k * f.u.prev(%s) + 0.0625 * f.c(%s), w = 2 * f.u(%s) } end,\n"
-             "points = {\n"
-             "  shot = { field = \"u\", inject = function(s, f, p)\n"
-             "    return s * p.only_here + f.c(%s) * f.u(%s) end },\n"
-             "  eddy = { field = \"u\", inject = function(s, f) return s - f.u.prev(%s) end },\n"
-             "  rec = { field = \"u\", sample = true }, rec_in = { field = \"c\", sample = true },\n"
-             "  rec_out = { field = \"w\", sample = true } } }",
-             s->wide ? "double" : "float", at, sums[s->dims - 1], at, at, at, at, at, at);
+    snprintf(
+        text, sizeof text,
+        "return stencil { name = \"scene\", dtype = \"%s\", boundary = \"zero\",\n"
+        "fields = { c = \"in\", u = { use = \"inout\", levels = 2 }, w = \"out\" },\n"
+        "parameters = { k = 0.25, only_here = 0.5 },\n"
+        "update = function(f, p) return { u = 0.5 * f.u(%s) + 0.125 * (%s) -\n"
+        "  p.k * f.u.prev(%s) + 0.0625 * f.c(%s), w = 2 * f.u(%s) } end,\n"
+        "points = {\n"
+        "  shot = { field = \"u\", inject = function(s, f, p)\n"
+        "    return s * p.only_here + f.c(%s) * f.u(%s) end },\n"
+        "  eddy = { field = \"u\", inject = function(s, f) return s - f.u.prev(%s) end },\n"
+        "  rec = { field = \"u\", sample = true }, rec_in = { field = \"c\", sample = true },\n"
+        "  rec_out = { field = \"w\", sample = true } } }",
+        s->wide ? "double" : "float", at, sums[s->dims - 1], at, at, at, at, at, at);
     return build(text, schedule);
 }
 
@@ -166,8 +168,8 @@ static inline void begin_scene(scene *s, int dims, bool wide, const int64_t size
                                 .stride = {1, size[0] + GAP, (size[0] + GAP) * size[1]}};
         s->grids[a].data = bring(s, from[a]);
     }
-    s->arguments = (sg_arguments){
-        .struct_size = sizeof s->arguments, .grids = s->grids, .grid_count = ARRAYS};
+    s->arguments =
+        (sg_arguments){.struct_size = sizeof s->arguments, .grids = s->grids, .grid_count = ARRAYS};
 }
 
 static inline void end_scene(scene *s) {
@@ -229,15 +231,15 @@ static inline void plain_points(scene *s, int64_t step) {
         for (int64_t p = 0; p < s->count; p++)
             for (int64_t i = 0; i < cells_of(s); i++) {
                 const double sample = s->series[set][step * s->count + p];
-                const double value = set == SET_SHOT ? sample * 0.5 + s->c[i] * s->u[i]
-                                                     : sample - s->prev[i];
+                const double value =
+                    set == SET_SHOT ? sample * 0.5 + s->c[i] * s->u[i] : sample - s->prev[i];
                 sum[i] += hat(s, &s->positions[set][p * s->dims], i) * value;
             }
         for (int64_t i = 0; i < cells_of(s); i++)
             s->u[i] += sum[i];
     }
-    const double *const fields[SETS] = {[SET_REC] = s->u, [SET_REC_IN] = s->c,
-                                        [SET_REC_OUT] = s->w};
+    const double *const fields[SETS] = {
+        [SET_REC] = s->u, [SET_REC_IN] = s->c, [SET_REC_OUT] = s->w};
     for (int set = SET_REC; set < SETS; set++)
         for (int64_t p = 0; p < s->count; p++) {
             double value = 0;

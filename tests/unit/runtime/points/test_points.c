@@ -78,9 +78,9 @@ static void any_schedule_serves(void **state) {
 }
 
 #define SMOOTH                                                                                     \
-    "return stencil { name = \"smooth\", shape = star(2, 1), coefficients = { 0.5, 0.125, 0.125, "  \
+    "return stencil { name = \"smooth\", shape = star(2, 1), coefficients = { 0.5, 0.125, 0.125, " \
     "0.125, 0.125 }, boundary = \"periodic\", points = {\n"                                        \
-    "put = { field = \"u\", inject = function(s) return s end },\n"                               \
+    "put = { field = \"u\", inject = function(s) return s end },\n"                                \
     "take = { field = \"u\", sample = true } } }"
 
 enum { EDGE = 64, SMOOTH_STEPS = 6 };
@@ -122,10 +122,8 @@ static void smooth(const sg_build_options *options, int steps, float traces[SMOO
 static void steps_are_single(void **state) {
     (void)state;
     static float fields[2][EDGE * EDGE], traces[2][SMOOTH_STEPS];
-    sg_build_options options = {.struct_size = sizeof options,
-                                .text = SMOOTH,
-                                .size = {4096, 4096},
-                                .steps = 64};
+    sg_build_options options = {
+        .struct_size = sizeof options, .text = SMOOTH, .size = {4096, 4096}, .steps = 64};
     smooth(&options, 1, traces[0], fields[0]);
     options.schedule = "temporal time=4";
     smooth(&options, 4, traces[1], fields[1]);
@@ -332,7 +330,8 @@ static void wrong_sets_are_refused(void **state) {
     a.sets[SET_REC].name = "shot";
     expect_closed(SG_ERROR_USAGE, "points 'shot' are given twice", SETS);
     a.sets[SET_REC].name = "recs";
-    expect_closed(SG_ERROR_USAGE, "no points 'recs'; known: eddy, rec, rec_in, rec_out, shot", SETS);
+    expect_closed(SG_ERROR_USAGE, "no points 'recs'; known: eddy, rec, rec_in, rec_out, shot",
+                  SETS);
     a.sets[SET_REC].name = "rec";
     a.sets[SET_REC].traces = NULL;
     expect_closed(SG_ERROR_USAGE, "points 'rec' record: give one of traces and write", SETS);
