@@ -171,11 +171,12 @@ static int64_t most_steps(const arrays *a, const sg_kernel *kernel) {
                                                           : STEPS_UNLOOKED;
 }
 
-static int make_batch(point_files *p, const sg_arguments *arguments, int64_t count, int *final,
+static int make_batch(const point_files *p, sg_arguments *arguments, int64_t count, int *final,
                       steps *s) {
     arrays *a = p->arrays;
     const double start = clock_seconds();
-    int code = points_run(p, arguments, s->made, count, final);
+    arguments->step = s->made;
+    int code = points_run(p, arguments, count, final);
     if (code == EXIT_DONE)
         code = session_code(a->session, sg_synchronize(a->session->context, NULL));
     s->seconds += clock_seconds() - start;
@@ -187,7 +188,7 @@ static int make_batch(point_files *p, const sg_arguments *arguments, int64_t cou
 }
 
 /* All steps at once, or in batches, between which the bar on a terminal moves. */
-static int run_steps(point_files *p, const sg_arguments *arguments, steps *s) {
+static int run_steps(const point_files *p, sg_arguments *arguments, steps *s) {
     arrays *a = p->arrays;
     const options *o = a->session->options;
     const int64_t most = most_steps(a, p->kernel);
@@ -207,7 +208,7 @@ static int run_steps(point_files *p, const sg_arguments *arguments, steps *s) {
     return code;
 }
 
-static int launch_once(point_files *p, const sg_arguments *arguments, steps *s) {
+static int launch_once(const point_files *p, sg_arguments *arguments, steps *s) {
     const session *of = p->arrays->session;
     const double start = clock_seconds();
     sg_status status = sg_launch(p->kernel, arguments, NULL);
@@ -218,7 +219,7 @@ static int launch_once(point_files *p, const sg_arguments *arguments, steps *s) 
 }
 
 /* Allocates the temporary memory for the time of the launches. */
-static int compute(point_files *p, const double *parameters, int count, steps *s) {
+static int compute(const point_files *p, const double *parameters, int count, steps *s) {
     const arrays *a = p->arrays;
     sg_arguments arguments = {.struct_size = sizeof arguments,
                               .grids = a->grids,
@@ -236,7 +237,7 @@ static int compute(point_files *p, const double *parameters, int count, steps *s
     return code;
 }
 
-static int steps_compute(point_files *p, const double *parameters, int count, steps *s) {
+static int steps_compute(const point_files *p, const double *parameters, int count, steps *s) {
     arrays *a = p->arrays;
     *s = (steps){0};
     const int code = arrays_is(a, SG_KIND_PRODUCT)
@@ -250,7 +251,7 @@ static int steps_compute(point_files *p, const double *parameters, int count, st
 
 /* ---- the command ---------------------------------------------------------------------------- */
 
-static int load_and_compute(point_files *p, steps *made, json *j) {
+static int load_and_compute(const point_files *p, steps *made, json *j) {
     arrays *a = p->arrays;
     const sg_kernel *kernel = p->kernel;
     double *parameters;

@@ -211,11 +211,9 @@ void points_close(point_files *p) {
 
 /* ---- running --------------------------------------------------------------------------------- */
 
-int points_run(point_files *p, const sg_arguments *arguments, int64_t first, int64_t steps,
-               int *final) {
-    const sg_status status = p->sets != NULL
-                                 ? sg_run_points(p->sets, arguments, first, steps, NULL, final)
-                                 : sg_run(p->kernel, arguments, steps, NULL, final);
+int points_run(const point_files *p, const sg_arguments *arguments, int64_t steps, int *final) {
+    const sg_status status = p->sets != NULL ? sg_run_points(p->sets, arguments, steps, NULL, final)
+                                             : sg_run(p->kernel, arguments, steps, NULL, final);
     for (int i = 0; i < p->count && status != SG_OK; i++)
         if (p->files[i].code != EXIT_DONE)
             return p->files[i].code;

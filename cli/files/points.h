@@ -29,8 +29,8 @@ typedef struct point_files {
 /* Matches --points with the sets of the kernel, reads positions, opens series and traces. */
 int points_open(point_files *, arrays *, const sg_kernel *);
 
-/* sg_run or, with points, sg_run_points; `first` is the number of the first step. */
-int points_run(point_files *, const sg_arguments *, int64_t first, int64_t steps, int *final);
+/* sg_run or, with points, sg_run_points. */
+int points_run(const point_files *, const sg_arguments *, int64_t steps, int *final);
 
 /* Ends the traces after so many steps: those that were not made are NaN. Adds `points`. */
 int points_save(point_files *, int64_t made, json *, text *out);

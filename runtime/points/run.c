@@ -7,7 +7,7 @@
 typedef struct running {
     sg_point_sets *sets;
     const sg_arguments *arguments;
-    int64_t first, count;
+    int64_t count;
     void *stream;
     int *final;
     launch launch;
@@ -109,6 +109,7 @@ static void make_steps(job *j, running *r, int64_t steps) {
         if (steps_send(k, &r->launch, &by, r->stream, &code) != FAULT_NONE)
             launch_fail(j, k, code);
         steps_rotate(k->program, &r->launch, r->order);
+        r->launch.step++;
         send_sets(j, r, step);
     }
 }
@@ -118,8 +119,6 @@ static void make_steps(job *j, running *r, int64_t steps) {
 static void check(job *j, running *r) {
     const sg_kernel *k = r->sets->kernel;
     steps_allow(j, k->program, r->count);
-    if (r->first < 0 || r->first > INT64_MAX - r->count)
-        context_refuse(j, "a run cannot begin at step %lld", (long long)r->first);
     launch_check(j, k, r->arguments, true, &r->launch);
     if (!r->launch.whole && !r->launch.empty)
         context_refuse(j, "points need the whole grid, without a box");
@@ -141,9 +140,10 @@ static void run(job *j, void *argument) {
     for (int64_t done = 0; done < count;) {
         const int64_t left = count - done;
         const int64_t steps = left < r->sets->rows ? left : r->sets->rows;
-        bring_series(j, r, r->first + done, steps);
+        const int64_t first = r->launch.step;
+        bring_series(j, r, first, steps);
         make_steps(j, r, steps);
-        fetch_traces(j, r, r->first + done, steps);
+        fetch_traces(j, r, first, steps);
         done += steps;
     }
     if (r->final != NULL)
@@ -151,11 +151,11 @@ static void run(job *j, void *argument) {
                sizeof *r->final * (size_t)r->sets->kernel->program->array_count);
 }
 
-sg_status sg_run_points(sg_point_sets *sets, const sg_arguments *arguments, int64_t first,
-                        int64_t steps, sg_stream stream, int *final) {
+sg_status sg_run_points(sg_point_sets *sets, const sg_arguments *arguments, int64_t steps,
+                        sg_stream stream, int *final) {
     if (sets == NULL)
         return SG_ERROR_USAGE;
-    running r = {.sets = sets, .arguments = arguments, .first = first, .count = steps};
+    running r = {.sets = sets, .arguments = arguments, .count = steps};
     r.stream = stream;
     r.final = final;
     return context_run(sets->kernel->context, run, &r, NULL);

@@ -10,7 +10,7 @@
  *                           .positions = receivers, .traces = traces}};
  *     sg_point_sets *points;
  *     sg_points_open(kernel, size, sets, 2, &points);
- *     sg_run_points(points, &arguments, 0, steps, stream, final);
+ *     sg_run_points(points, &arguments, steps, stream, final);
  *     sg_points_close(points);
  *
  * Values between cells are multilinear: a point at x has the weight 1 − t for the cell floor(x) and
@@ -70,10 +70,10 @@ typedef struct sg_point_sets sg_point_sets;
 SG_API sg_status sg_points_open(const sg_kernel *, const int64_t size[3], const sg_points *sets,
                                 int count, sg_point_sets **out);
 
-/* sg_run with points: `steps` single updates of whole grids, of which the first has the number
- * `first`; so a run may be made in parts. Returns when the traces are written. One thread at a time
- * may use the sets. */
-SG_API sg_status sg_run_points(sg_point_sets *, const sg_arguments *, int64_t first, int64_t steps,
+/* sg_run with points: single updates of whole grids. The number of the first one is
+ * sg_arguments.step, so a run may be made in parts. Returns when the traces are written. One thread
+ * at a time may use the sets. */
+SG_API sg_status sg_run_points(sg_point_sets *, const sg_arguments *, int64_t steps,
                                sg_stream stream, int *final);
 
 /* Frees the points; NULL is allowed. */

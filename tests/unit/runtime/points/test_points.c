@@ -11,11 +11,11 @@ static void expect_near(const scene *s, double is, double wanted) {
     assert_true(fabs(is - wanted) <= bound);
 }
 
-static void run_scene(scene *s, int64_t first, int64_t steps) {
+static void run_scene(scene *s, int64_t steps) {
     int final[ARRAYS];
     sg_point_sets *points = NULL;
     expect_ok(sg_points_open(s->kernel, s->size, s->sets, SETS, &points));
-    expect_ok(sg_run_points(points, &s->arguments, first, steps, NULL, final));
+    expect_ok(sg_run_points(points, &s->arguments, steps, NULL, final));
     sg_points_close(points);
     follow(s, final);
 }
@@ -26,7 +26,7 @@ static void compare(scene *s, int64_t steps) {
         int array;
         const double *wanted;
     } fields[] = {{ARRAY_U, s->u}, {ARRAY_PREV, s->prev}, {ARRAY_C, s->c}, {ARRAY_W, s->w}};
-    run_scene(s, 0, steps);
+    run_scene(s, steps);
     for (int64_t step = 0; step < steps; step++) {
         plain_update(s);
         plain_points(s, step);
@@ -109,7 +109,7 @@ static void smooth(const sg_build_options *options, int steps, float traces[SMOO
         expect_ok(sg_upload(context, grids[g].data, field, bytes));
     }
     expect_ok(sg_points_open(k, grids[0].size, sets, 2, &points));
-    expect_ok(sg_run_points(points, &arguments, 0, SMOOTH_STEPS, NULL, final));
+    expect_ok(sg_run_points(points, &arguments, SMOOTH_STEPS, NULL, final));
     sg_points_close(points);
     expect_ok(sg_download(context, field, grids[final[0]].data, bytes));
     sg_free(context, grids[0].data);
@@ -168,7 +168,7 @@ static void recording_is_the_transpose(void **state) {
         int final[2];
         sg_point_sets *points = NULL;
         expect_ok(sg_points_open(k, size, sets, 2, &points));
-        expect_ok(sg_run_points(points, &arguments, 0, 1, NULL, final));
+        expect_ok(sg_run_points(points, &arguments, 1, NULL, final));
         sg_points_close(points);
         if (turn == 0)
             expect_ok(sg_download(context, field, grids[final[0]].data, sizeof field));
@@ -234,11 +234,12 @@ static void parts_of_a_run_are_the_run(void **state) {
     sg_point_sets *points = NULL;
     begin_scene(&a, 2, false, (const int64_t[]){31, 8, 1}, 50, 5);
     begin_scene(&b, 2, false, (const int64_t[]){31, 8, 1}, 50, 5);
-    run_scene(&a, 0, 7);
+    run_scene(&a, 7);
     set_callbacks(&b, files);
     expect_ok(sg_points_open(b.kernel, b.size, b.sets, SETS, &points));
     for (size_t i = 0; i < sizeof parts / sizeof parts[0]; first += parts[i++]) {
-        expect_ok(sg_run_points(points, &b.arguments, first, parts[i], NULL, final));
+        b.arguments.step = first;
+        expect_ok(sg_run_points(points, &b.arguments, parts[i], NULL, final));
         follow(&b, final);
     }
     sg_points_close(points);
@@ -281,7 +282,7 @@ static void many_points_come_in_pieces(void **state) {
     }
     sg_point_sets *points = NULL;
     expect_ok(sg_points_open(k, (const int64_t[]){6, 1, 1}, sets, 2, &points));
-    expect_ok(sg_run_points(points, &arguments, 0, STEPS, NULL, NULL));
+    expect_ok(sg_run_points(points, &arguments, STEPS, NULL, NULL));
     sg_points_close(points);
     assert_int_equal(from.next, STEPS);
     assert_int_equal(from.calls, 2);
@@ -354,21 +355,22 @@ static void wrong_runs_are_refused(void **state) {
     expect_refusal(sg_save(a.kernel, "/dev/null", NULL), SG_ERROR_USAGE, "has points");
     set_callbacks(&a, files);
     expect_ok(sg_points_open(a.kernel, (const int64_t[]){6, 5, 1}, a.sets, SETS, &points));
-    expect_refusal(sg_run_points(points, &a.arguments, -1, 1, NULL, NULL), SG_ERROR_USAGE,
-                   "cannot begin at step -1");
-    expect_refusal(sg_run_points(points, &a.arguments, 0, -1, NULL, NULL), SG_ERROR_USAGE, "-1");
+    a.arguments.step = -1;
+    expect_refusal(sg_run_points(points, &a.arguments, 1, NULL, NULL), SG_ERROR_USAGE, "step -1");
+    a.arguments.step = 0;
+    expect_refusal(sg_run_points(points, &a.arguments, -1, NULL, NULL), SG_ERROR_USAGE, "-1");
     a.arguments.end[0] = a.arguments.end[1] = a.arguments.end[2] = 1;
-    expect_refusal(sg_run_points(points, &a.arguments, 0, 1, NULL, NULL), SG_ERROR_USAGE,
+    expect_refusal(sg_run_points(points, &a.arguments, 1, NULL, NULL), SG_ERROR_USAGE,
                    "points need the whole grid");
     memset(a.arguments.end, 0, sizeof a.arguments.end);
     for (int g = 0; g < ARRAYS; g++)
         a.grids[g].size[1] = 4;
-    expect_refusal(sg_run_points(points, &a.arguments, 0, 1, NULL, NULL), SG_ERROR_USAGE,
+    expect_refusal(sg_run_points(points, &a.arguments, 1, NULL, NULL), SG_ERROR_USAGE,
                    "size 4 along y, but its points are of one of 5");
     for (int g = 0; g < ARRAYS; g++)
         a.grids[g].size[1] = 5;
     files[SET_SHOT].fails_at = 1;
-    expect_refusal(sg_run_points(points, &a.arguments, 0, 1, NULL, NULL), SG_ERROR_IO,
+    expect_refusal(sg_run_points(points, &a.arguments, 1, NULL, NULL), SG_ERROR_IO,
                    "the function that reads the series of 'shot' failed at step 0");
     sg_points_close(points);
     sg_points_close(NULL);
