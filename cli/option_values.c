@@ -121,6 +121,15 @@ bool set_output(options *o, const option *option, const char *value) {
     return set_file(o, option, value) && take_range(&o->outputs.items[o->outputs.count - 1]);
 }
 
+bool set_points(options *o, const option *option, const char *value) {
+    const size_t length = name_before_equals(value);
+    const char *colon = strrchr(value, ':');
+    if (length == 0 || colon == NULL || colon <= value + length + 1 || colon[1] == '\0')
+        return option_misused(option->name, value, "NAME=POSITIONS.npy:FILE.npy is needed");
+    bindings_add(&o->points, value, length, value + length + 1);
+    return true;
+}
+
 /* "512x256": 1 to 3 numbers from 1 to `most`, x first. */
 static bool take_extents(const option *option, const char *value, uint64_t most, int64_t out[3],
                          int *count) {

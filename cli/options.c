@@ -124,6 +124,11 @@ static const option table[] = {
      "each written array; reduce prints instead)",
      FOR_RUN, SET(outputs, set_output)},
     {"--output-values", "FILE", "write the values of merged keys", FOR_RUN, SET(outputs, set_file)},
+    {"--points", "NAME=POSITIONS:FILE",
+     "for run: the points NAME of the spec. POSITIONS is a .npy file of\n"
+     "n x dims float64 (cells, x first); FILE has steps x n samples:\n"
+     "those that are injected, or it is written with what is recorded",
+     FOR_RUN, CALL(set_points)},
     {"--ranks", "2x2",
      "divide the grid among so many ranks, x first; one number: in the\n"
      "best way. Ranks are GPUs, or threads on the cpu device; under\n"

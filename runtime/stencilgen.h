@@ -162,7 +162,8 @@ typedef struct sg_build_options {
                                 which the format `stencil` compiles in */
     int64_t steps;   /* of a stencil: how many steps sg_run will make at a time. With more than one,
                         `auto` may choose a kernel that makes several in a launch (see
-                        sg_kernel_info.steps); 0: as 1, so that every launch is one step */
+                        sg_kernel_info.steps); 0: as 1, so that every launch is one step. A spec with
+                        points is always planned for single steps */
     const char *gpu; /* plan for this board, "H200", also without it; NULL: the device's own, or the
                         usual one of `arch`. Known are T4, A100, RTX 3090, RTX 4090, L40S, H100,
                         H200, B200 and RTX 5090; case and spaces do not count */
@@ -208,8 +209,9 @@ typedef enum sg_text {
     SG_TEXT_BOUNDARY, /* "fixed", or one word for each axis and side */
     SG_TEXT_ARCH,     /* "sm_90": the architecture that the kernel was planned for */
     SG_TEXT_FAMILY,   /* "stencil", "reduce", "scan", "merge", "spmv" */
-    SG_TEXT_MEANING /* SG_TEXT_MODEL without the spec's name and other facts that no kernel depends
+    SG_TEXT_MEANING, /* SG_TEXT_MODEL without the spec's name and other facts that no kernel depends
                        on: tuning results are found by it. "" for a kernel from a file */
+    SG_TEXT_POINTS   /* the CUDA file of the spec's points; "" if there are none */
 } sg_text;
 
 /* Valid as long as the kernel; never NULL. */
@@ -266,6 +268,7 @@ typedef struct sg_kernel_info {
                                    used", "given by the schedule"; "" for a kernel from a file. Valid
                                    as long as the kernel */
     sg_kind kind;
+    int point_sets; /* see sg_kernel_points */
 } sg_kernel_info;
 SG_API sg_status sg_kernel_facts(const sg_kernel *, sg_kernel_info *out);
 
@@ -367,7 +370,7 @@ SG_API sg_status sg_launch(const sg_kernel *, const sg_arguments *, sg_stream st
  * makes as many in a launch as it can, and single steps in a box or on a small grid. `final` (may
  * be NULL; grid_count entries) says where each array ends up: grids[final[i]] holds the content of
  * array i. Cells outside the box keep their values: the written arrays are first set to the current
- * ones. */
+ * ones. A kernel of a spec with points is run by sg_run_points. */
 SG_API sg_status sg_run(const sg_kernel *, const sg_arguments *, int64_t steps, sg_stream stream,
                         int *final);
 
@@ -399,6 +402,7 @@ SG_API sg_status sg_doctor(const sg_options *options, sg_finding finding, void *
 #include "stencilgen/checking.h"
 #include "stencilgen/lists.h"
 #include "stencilgen/matrix.h"
+#include "stencilgen/points.h"
 #include "stencilgen/team.h"
 #include "stencilgen/tuning.h"
 

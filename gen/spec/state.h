@@ -216,8 +216,15 @@ void spec_push_parameters(lua_State *); /* what p.name is read from */
 /* Refuses positions along axes that the stencil does not have. */
 void spec_check_positions(lua_State *, int dims, int position_dims);
 void spec_push_positions(lua_State *); /* what at.x is read from, or why there is no such thing */
+void spec_push_fields(lua_State *, const model *, bool named); /* what f.name is, or the field */
+expr_id spec_to_output(lua_State *, const char *where, const char *name); /* on the top */
 void spec_run_update(lua_State *, int function, bool named, spec_update *,
                      expr_id outputs[MAX_FIELDS]);
+
+/* points.c: the key points, of a model whose fields, arrays and dimensions are known. The functions
+   of the sets stand in the load's pool until the model is finished. `named`: as of fields. */
+void spec_read_points(lua_State *, int table, bool named, model *);
+extern const spec_key spec_set_keys[];
 
 /* tune.c: the key tune, of grids (whose dimensions are known) and of patterns */
 void spec_read_tune(lua_State *, int table, model *);

@@ -232,7 +232,7 @@ void spec_push_positions(lua_State *L) {
     lua_pop(L, 1);
 }
 
-static void push_arguments(lua_State *L, const model *m, bool named) {
+void spec_push_fields(lua_State *L, const model *m, bool named) {
     if (!named)
         push_field(L, 0, false);
     else
@@ -241,11 +241,9 @@ static void push_arguments(lua_State *L, const model *m, bool named) {
         push_field(L, i, false);
         lua_setfield(L, -2, m->fields[i].name);
     }
-    spec_push_parameters(L);
-    spec_push_positions(L);
 }
 
-static expr_id get_output(lua_State *L, const char *where, const char *name) {
+expr_id spec_to_output(lua_State *L, const char *where, const char *name) {
     spec_expr e;
     if (lua_type(L, -1) == LUA_TUSERDATA && luaL_testudata(L, -1, SPEC_FIELD) != NULL)
         spec_fail(L, "%s: expected an expression, got a field; read it as %s(0, ...)", where, name);
@@ -266,7 +264,7 @@ static void read_results(lua_State *L, const model *m, expr_id outputs[MAX_FIELD
             keys[count++] = (spec_key){m->fields[i].name, NULL};
     keys[count] = (spec_key){NULL, NULL};
     if (count == 1) {
-        outputs[0] = get_output(L, where, keys[0].name);
+        outputs[0] = spec_to_output(L, where, keys[0].name);
         return;
     }
     if (!lua_istable(L, -1))
@@ -277,7 +275,7 @@ static void read_results(lua_State *L, const model *m, expr_id outputs[MAX_FIELD
     for (int i = 0; i < count; i++) {
         if (!spec_get(L, -1, keys[i].name))
             spec_fail(L, "the table that update returns has no entry '%s'", keys[i].name);
-        outputs[i] = get_output(L, where, keys[i].name);
+        outputs[i] = spec_to_output(L, where, keys[i].name);
         lua_pop(L, 1);
     }
 }
@@ -303,7 +301,7 @@ static void read_some_results(lua_State *L, const model *m, expr_id outputs[MAX_
             spec_fail(L, "%s: field '%s' is only read (in) and cannot be written", where, name);
         if (given)
             outputs[output] =
-                get_output(L, job_print(spec_of(L)->job, "%s: %s", where, name), name);
+                spec_to_output(L, job_print(spec_of(L)->job, "%s: %s", where, name), name);
         any = any || given;
         output += m->fields[i].use != USE_IN;
         lua_pop(L, 1);
@@ -319,7 +317,9 @@ void spec_run_update(lua_State *L, int function, bool named, spec_update *u,
     s->serial++;
     const int base = lua_gettop(L);
     lua_pushvalue(L, function);
-    push_arguments(L, u->model, named);
+    spec_push_fields(L, u->model, named);
+    spec_push_parameters(L);
+    spec_push_positions(L);
     lua_call(L, 3, LUA_MULTRET);
     const int results = lua_gettop(L) - base;
     if (results == 0 || (results == 1 && lua_isnil(L, -1)))

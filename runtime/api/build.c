@@ -117,6 +117,8 @@ void build_read(job *j, build_request *r) {
     if (r->options.steps < 0)
         context_refuse(j, "%lld steps cannot be run", (long long)r->options.steps);
     r->subject = s->subjects[r->options.index];
+    if (r->subject->expressions->set_count > 0)
+        r->options.steps = 1; /* points are served after each step */
     r->options.text = s->text; /* whoever builds more of it, as tuning does, builds the same */
     r->gpu = plans_attach(j, r->context, find_gpu(j, r));
     find_size(j, r, r->subject);
@@ -167,6 +169,7 @@ static void write_texts(job *j, sg_kernel *k, const family_build *b) {
     k->texts[SG_TEXT_BOUNDARY] = b->boundary;
     k->texts[SG_TEXT_ARCH] = k->program->target;
     k->texts[SG_TEXT_FAMILY] = s->family->name;
+    k->texts[SG_TEXT_POINTS] = k->points != NULL ? k->points->program->source : "";
 }
 
 static void write_info(sg_kernel *k, const build_request *r, const family_build *b) {
@@ -191,6 +194,7 @@ static void write_info(sg_kernel *k, const build_request *r, const family_build 
         .compiler = "",
         .steps = program_steps(k->program),
         .kind = build_kind(k->subject->family),
+        .point_sets = k->points != NULL ? k->points->count : 0,
     };
     memcpy(k->info.size, r->size, sizeof k->info.size);
 }
@@ -208,6 +212,7 @@ static sg_kernel *make_kernel(job *j, const build_request *r, const family_build
     k->program = made;
     k->subject = r->subject;
     k->unlaunchable = "only its source was asked for";
+    k->points = build_points(j, r->subject->expressions, made->target);
     write_texts(j, k, b);
     write_info(k, r, b);
     return k;

@@ -33,6 +33,10 @@ void build_judge_matrix(job *, const build_request *);
 struct family;
 sg_kind build_kind(const struct family *);
 
+/* What a kernel knows of the points of a model; NULL: there are none. */
+struct model;
+const struct kernel_sets *build_points(job *, const struct model *, const char *target);
+
 /* What the family is asked for. */
 struct family_request build_wanted(const build_request *);
 

@@ -175,6 +175,8 @@ static void run(job *j, void *argument) {
     launch l;
     int final[LAUNCH_ARRAYS];
     steps_allow(j, p, r->count);
+    if (r->kernel->points != NULL)
+        context_refuse(j, "'%s' has points: sg_run_points runs it", p->name);
     launch_check(j, r->kernel, r->arguments, true, &l);
     steps_make(j, r->kernel, &l, r->count, r->stream, final);
     if (r->final != NULL)

@@ -307,6 +307,8 @@ static void run_own(job *j, run *r) {
     int stale[LAUNCH_ARRAYS];
     int64_t low[3], high[3];
     steps_allow(j, p, r->count);
+    if (r->kernel->points != NULL)
+        context_refuse(j, "'%s' has points, which teams do not serve", p->name);
     read_part(j, r);
     check_arguments(j, r);
     r->depth = parts_depth(p, r->part.global, r->part.launches);
