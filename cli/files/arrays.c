@@ -31,18 +31,25 @@ static const char *input_option(const array *a) {
 
 /* ---- inputs ---------------------------------------------------------------------------------- */
 
-int arrays_unknown(const arrays *a, const char *option, const char *name, bool reads) {
+const char *arrays_names(const arrays *a, bool reads) {
     text known = new_text();
     if (reads && arrays_is(a, SG_KIND_PRODUCT))
         text_add(&known, "A");
     for (int i = 0; i < a->count; i++) {
         const sg_array_info *info = &a->items[i].info;
-        if (reads ? takes_input(&a->items[i]) : array_is_written(&a->items[i]))
-            text_printf(&known, "%s%s", known.length > 0 ? ", " : "",
-                        reads ? info->name : info->field);
+        if (!(reads ? takes_input(&a->items[i]) : array_is_written(&a->items[i])))
+            continue;
+        text_printf(&known, "%s%s", known.length > 0 ? ", " : "",
+                    reads ? info->name : info->field);
+        if (!reads && info->previous >= 0)
+            text_printf(&known, ", %s", a->items[info->previous].info.name);
     }
+    return known.length > 0 ? known.data : "nothing";
+}
+
+int arrays_unknown(const arrays *a, const char *option, const char *name, bool reads) {
     return complain(EXIT_USAGE, a->spec, "%s '%s': %s %s %s", option, name, a->name,
-                    reads ? "reads" : "writes", known.length > 0 ? known.data : "nothing");
+                    reads ? "reads" : "writes", arrays_names(a, reads));
 }
 
 /* The array of an input: the one it names, or the next one without an input. */
@@ -63,8 +70,8 @@ static int match_input(arrays *a, const binding *b) {
     if (at < 0 && b->name != NULL)
         return arrays_unknown(a, option, b->name, true);
     if (at < 0)
-        return complain(EXIT_USAGE, a->spec, "%s %s is one more than %s reads", option, b->value,
-                        a->name);
+        return complain(EXIT_USAGE, a->spec, "%s %s is one more than %s reads: %s", option,
+                        b->value, a->name, arrays_names(a, true));
     if (a->items[at].input != NULL)
         return complain(EXIT_USAGE, a->spec, "%s %s is given twice", option, b->name);
     a->items[at].input = b->value;

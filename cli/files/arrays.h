@@ -103,6 +103,8 @@ int arrays_match_outputs(arrays *);
 int arrays_open_outputs(arrays *);
 void arrays_close_outputs(arrays *);
 
+/* What files may be given for, or written from: "c, u, u.prev"; "nothing". */
+const char *arrays_names(const arrays *, bool reads);
 /* Prints which names there are. */
 int arrays_unknown(const arrays *, const char *option, const char *name, bool reads);
 

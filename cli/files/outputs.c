@@ -52,8 +52,8 @@ static int match_named(arrays *a) {
         if (o->item < 0 && b->name != NULL)
             return arrays_unknown(a, option, b->name, false);
         if (o->item < 0)
-            return complain(EXIT_USAGE, a->spec, "%s %s is one more than %s writes", option,
-                            b->value, a->name);
+            return complain(EXIT_USAGE, a->spec, "%s %s is one more than %s writes: %s", option,
+                            b->value, a->name, arrays_names(a, false));
         o->path = output_path(NULL, b->value, "");
         o->has_range = b->has_range;
         o->range = (pgm_scale){b->low, b->high};
