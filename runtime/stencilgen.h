@@ -7,9 +7,10 @@
  *     if (sg_open(&context, NULL) != SG_OK ||
  *         sg_build(context, "heat13.lua", NULL, &heat) != SG_OK)
  *         complain(sg_error(context));
- *     sg_grid grids[2] = {{.data = u, .size = {nx, ny, nz}},
- *                         {.data = u_next, .size = {nx, ny, nz}}};
- *     sg_arguments arguments = {.struct_size = sizeof arguments, .grids = grids, .grid_count = 2};
+ *     sg_array arrays[2] = {{"u", {.data = u, .size = {nx, ny, nz}}},
+ *                           {"u.next", {.data = u_next, .size = {nx, ny, nz}}}};
+ *     sg_arguments arguments = {
+ *         .struct_size = sizeof arguments, .arrays = arrays, .array_count = 2};
  *     sg_launch(heat, &arguments, stream);
  *
  * Axes: x (index 0) varies fastest; an array of a 3D grid is (nz, ny, nx) in C order. Sizes and
@@ -141,7 +142,8 @@ SG_API sg_status sg_device(sg_context *, sg_device_info *out);
 
 /* ---- building -------------------------------------------------------------------------------- */
 
-/* A parameter of the spec that is compiled in as a constant; launches do not take it. */
+/* A parameter by its name. Of sg_build_options: compiled in as a constant, so that launches do not
+ * take it. Of sg_arguments: its value in this launch. */
 typedef struct sg_constant {
     const char *name;
     double value;
@@ -332,9 +334,15 @@ typedef struct sg_grid {
     int64_t stride[3]; /* elements from a cell to the next along an axis; [0] is 1; 0: dense */
 } sg_grid;
 
+/* An array by its name: "u", "u.prev", "u.next". */
+typedef struct sg_array {
+    const char *name;
+    sg_grid grid;
+} sg_array;
+
 typedef struct sg_arguments {
     size_t struct_size;
-    const sg_grid *grids; /* one for each array of the kernel, in its order */
+    const sg_grid *grids; /* one for each array of the kernel, in its order; or NULL and `arrays` */
     int grid_count;
     const double *parameters; /* one for each of the kernel's, in its order; NULL: defaults */
     int parameter_count;
@@ -344,6 +352,11 @@ typedef struct sg_arguments {
     void *temporary;          /* device memory for the launch to work in, aligned to 256 bytes; two
                                  launches at a time need two of them */
     size_t temporary_bytes;   /* at least what sg_temporary_bytes says */
+    const sg_array *arrays;   /* instead of grids: every array of the kernel once, in any order */
+    int array_count;
+    const sg_constant *values; /* instead of parameters: in any order; those left out have their
+                                  defaults */
+    int value_count;
 } sg_arguments;
 
 /* The temporary memory that a launch with these arguments needs; only sizes matter. Most kernels
@@ -361,9 +374,9 @@ SG_API sg_status sg_launch(const sg_kernel *, const sg_arguments *, sg_stream st
 /* Any number of updates, each of which reads what the one before wrote. The arrays of an inout
  * field swap roles after each launch, and so do its previous levels. A kernel that fuses steps
  * makes as many in a launch as it can, and single steps in a box or on a small grid. `final` (may
- * be NULL; grid_count entries) says where each array ends up: grids[final[i]] holds the content of
- * array i. Cells outside the box keep their values: the written arrays are first set to the current
- * ones. */
+ * be NULL; one entry for each array) says where each array ends up: grids[final[i]], or
+ * arrays[final[i]], holds the content of array i of the call. Cells outside the box keep their
+ * values: the written arrays are first set to the current ones. */
 SG_API sg_status sg_run(const sg_kernel *, const sg_arguments *, int64_t steps, sg_stream stream,
                         int *final);
 

@@ -39,8 +39,7 @@ const char *arrays_names(const arrays *a, bool reads) {
         const sg_array_info *info = &a->items[i].info;
         if (!(reads ? takes_input(&a->items[i]) : array_is_written(&a->items[i])))
             continue;
-        text_printf(&known, "%s%s", known.length > 0 ? ", " : "",
-                    reads ? info->name : info->field);
+        text_printf(&known, "%s%s", known.length > 0 ? ", " : "", reads ? info->name : info->field);
         if (!reads && info->previous >= 0)
             text_printf(&known, ", %s", a->items[info->previous].info.name);
     }

@@ -117,11 +117,18 @@ class sg_grid(ctypes.Structure):
     _fields_ = [("data", c_void_p), ("size", c_int64 * 3), ("stride", c_int64 * 3)]
 
 
+class sg_array(ctypes.Structure):
+    _fields_ = [
+        ("name", c_char_p), ("grid", sg_grid),
+    ]  # fmt: skip
+
+
 class sg_arguments(Sized):
     _fields_ = [
         ("struct_size", c_size_t), ("grids", POINTER(sg_grid)), ("grid_count", c_int),
         ("parameters", POINTER(c_double)), ("parameter_count", c_int), ("begin", c_int64 * 3), ("end", c_int64 * 3),
-        ("temporary", c_void_p), ("temporary_bytes", c_size_t),
+        ("temporary", c_void_p), ("temporary_bytes", c_size_t), ("arrays", POINTER(sg_array)), ("array_count", c_int),
+        ("values", POINTER(sg_constant)), ("value_count", c_int),
     ]  # fmt: skip
 
 
