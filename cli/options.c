@@ -47,6 +47,8 @@ enum {
 static const option table[] = {
     {"-o", "DIR", "write files into DIR (default: here); for report: the file to write",
      FOR_BUILD | FOR_RUN | FOR_REPORT, PLACE(folder)},
+    {"--spec", "NAME", "of the specs that a file returns, take the one of this name alone",
+     FOR_PLACES, PLACE(spec)},
     {"--emit", "LIST", "files to write: source,ptx,cubin,plan,model (default: source)", FOR_BUILD,
      CALL(set_emit)},
     {"--arch", "sm_90", "plan and compile for this architecture (default: the device's)",

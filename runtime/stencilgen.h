@@ -152,7 +152,7 @@ typedef struct sg_constant {
 typedef struct sg_build_options {
     size_t struct_size;
     const char *text;     /* the spec itself; spec_path then only names it in messages */
-    int index;            /* which of the file's specs, from 0 */
+    int index;            /* which of the file's specs, from 0; sg_find_spec finds one by name */
     const char *schedule; /* constraints over the spec's: "register tile=32x8 coarsen=z16" */
     const char *arch; /* plan and compile for this architecture; NULL: the device's own, sm_90 on
                          the cpu device */
@@ -173,6 +173,11 @@ typedef struct sg_build_options {
 /* How many specs a file returns. Each call that takes a path reads the file once, so it may be a
  * pipe. Several calls about one pipe need its text. */
 SG_API sg_status sg_count_specs(sg_context *, const char *spec_path, const char *text, int *out);
+
+/* The index of the spec of this name. SG_ERROR_USAGE, with the names that the file has, if none has
+ * it. */
+SG_API sg_status sg_find_spec(sg_context *, const char *spec_path, const char *text,
+                              const char *name, int *out);
 
 /* Spec to kernel: load, plan, write, compile, load. A repeated call with the same spec and options
  * is fast: the context remembers its kernels (a changed file is read again), and the cache has the

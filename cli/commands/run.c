@@ -297,7 +297,7 @@ static int run_spec(session *s, const char *spec, json *j, text *out) {
     steps made = {0};
     int code = arrays_open(&a, s, spec);
     if (code == EXIT_DONE) {
-        sg_build_options how = session_build_options(s, 0);
+        sg_build_options how = session_build_options(s, s->first);
         memcpy(how.size, a.size, sizeof how.size);
         if (how.size[0] == 0)
             how.size[0] = 1; /* 0 is the default */
@@ -331,8 +331,9 @@ static int run_on(const options *o, ranks *r, const char **complaint) {
     json_string(&j, "spec", o->specs[0]);
     code = session_count(&s, o->specs[0], &count);
     if (code == EXIT_DONE && count != 1)
-        code =
-            complain(EXIT_USAGE, o->specs[0], "run takes one spec, but the file returns %d", count);
+        code = complain(EXIT_USAGE, o->specs[0],
+                        "run takes one spec, but the file returns %d; choose one with --spec NAME",
+                        count);
     if (code == EXIT_DONE)
         code = (r->transports != NULL ? run_team(&s, o->specs[0], r, &j, &line)
                                       : run_spec(&s, o->specs[0], &j, &line));

@@ -471,7 +471,7 @@ int run_team(session *s, const char *spec, ranks *r, json *j, text *out) {
     if (code == EXIT_DONE)
         code = judge_files(&a);
     if (code == EXIT_DONE) {
-        w.how = session_build_options(s, 0);
+        w.how = session_build_options(s, s->first);
         memcpy(w.how.size, a.size, sizeof w.how.size);
         code = session_parameters(s, spec, a.plan, true, &w.parameters, &w.parameter_count);
     }

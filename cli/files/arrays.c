@@ -178,7 +178,7 @@ static int list_arrays(arrays *a) {
    one entry stands in for it, because the format `stencil` needs one. The kernel tells which arrays
    the spec has. */
 static int product_plan(session *s, const char *spec, sg_kernel **out) {
-    sg_build_options any = session_plain_options(s, 0);
+    sg_build_options any = session_plain_options(s, s->first);
     sg_matrix *one = NULL;
     sg_status status = sg_matrix_new(s->context, 1, 1, &one);
     if (status == SG_OK)

@@ -415,6 +415,7 @@ FUNCTIONS: dict[str, tuple[Any, tuple[Any, ...]]] = {
     "sg_abandon": (None, ()),
     "sg_device": (_status, (_object, POINTER(sg_device_info))),
     "sg_count_specs": (_status, (_object, c_char_p, c_char_p, POINTER(c_int))),
+    "sg_find_spec": (_status, (_object, c_char_p, c_char_p, c_char_p, POINTER(c_int))),
     "sg_build": (_status, (_object, c_char_p, POINTER(sg_build_options), _out)),
     "sg_release": (None, (_object,)),
     "sg_save": (_status, (_object, c_char_p, c_char_p)),
