@@ -385,6 +385,16 @@ SG_API sg_status sg_launch(const sg_kernel *, const sg_arguments *, sg_stream st
 SG_API sg_status sg_run(const sg_kernel *, const sg_arguments *, int64_t steps, sg_stream stream,
                         int *final);
 
+/* The values of a field by an expression such as "where(lt(hypot(x - 128, y - 128), 8), 0.25, 0)":
+ * one expression of Lua, in the sandbox of specs and with their functions. x, y and z are the
+ * indices of the cell, from 0, nx, ny and nz the extents of the grid (1 for axes it does not have).
+ * There are hypot(a, b) and pi too. The host evaluates it in float64 for the cells from `begin` to
+ * `end` (excluded; both NULL: the whole grid) into `out`, dense, x fastest. Errors call the
+ * expression `name` (NULL: "expression"): SG_ERROR_SPEC, "name:1: error: unknown name 'w'; …". */
+SG_API sg_status sg_evaluate_field(sg_context *, const char *name, const char *expression,
+                                   const int64_t size[3], const int64_t begin[3],
+                                   const int64_t end[3], double *out);
+
 /* Waits for all work on a stream. */
 SG_API sg_status sg_synchronize(sg_context *, sg_stream stream);
 

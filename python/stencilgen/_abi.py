@@ -434,6 +434,10 @@ FUNCTIONS: dict[str, tuple[Any, tuple[Any, ...]]] = {
     "sg_temporary_bytes": (_status, (_object, POINTER(sg_arguments), POINTER(c_size_t))),
     "sg_launch": (_status, (_object, POINTER(sg_arguments), c_void_p)),
     "sg_run": (_status, (_object, POINTER(sg_arguments), c_int64, c_void_p, POINTER(c_int))),
+    "sg_evaluate_field": (
+        _status,
+        (_object, c_char_p, c_char_p, POINTER(c_int64), POINTER(c_int64), POINTER(c_int64), POINTER(c_double)),
+    ),
     "sg_synchronize": (_status, (_object, c_void_p)),
     "sg_mark_stream": (_status, (_object, c_void_p, _out)),
     "sg_mark_passed": (_status, (_object, POINTER(c_int))),
