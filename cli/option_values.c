@@ -79,6 +79,14 @@ bool set_parameter(options *o, const option *option, const char *value) {
            option_misused("--set", value, "a finite number is needed");
 }
 
+bool set_initial(options *o, const option *option, const char *value) {
+    const size_t length = name_before_equals(value);
+    if (length == 0 || value[length + 1] == '\0')
+        return option_misused(option->name, value, "NAME=EXPRESSION is needed");
+    bindings_add(&o->initials, value, length, value + length + 1);
+    return true;
+}
+
 static void *place_of(options *o, const option *option) {
     return (char *)o + option->place;
 }

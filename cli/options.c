@@ -118,6 +118,11 @@ static const option table[] = {
      "next array that has no file; for spmv also the matrix, .mtx;\n"
      "NAME.prev is a previous time level (default: the current one)",
      FOR_RUN | FOR_EXPLAIN | FOR_TUNE | FOR_LIST | FOR_REPORT, SET(inputs, set_file)},
+    {"--init", "NAME=EXPRESSION",
+     "for run: begin with a field that an expression of x, y, z, nx, ny,\n"
+     "nz gives, as u=where(lt(hypot(x-9, y-9), 4), 1, 0), on the grid of\n"
+     "--size; fields without --init and --input begin as 0",
+     FOR_RUN, CALL(set_initial)},
     {"--values", "[NAME=]FILE", "read the values of a merge's keys", FOR_RUN,
      SET(inputs, set_file)},
     {"--output", "[NAME=]FILE",

@@ -5,17 +5,24 @@
 #define SG_CLI_FILES_ARRAYS_H
 
 #include "cli/files/datafile.h"
+#include "cli/files/initial.h"
 #include "cli/session.h"
 
 typedef struct array {
     sg_array_info info;
     dtype type;
     const char *input; /* the file to read; NULL */
+    const char *init;  /* the expression of --init; NULL */
     int copies;     /* a previous level without a file: the array of the current one; else −1 */
     bool is_values; /* of a merge: given by --values and --output-values */
     datafile file;
     int dims;
 } array;
+
+/* Whether the command line says what it begins with. */
+static inline bool array_is_given(const array *a) {
+    return a->input != NULL || a->init != NULL;
+}
 
 static inline bool array_is_written(const array *a) {
     return a->info.role == SG_WRITE;
@@ -77,6 +84,9 @@ bool arrays_is(const arrays *, sg_kind);
 
 /* Whether steps change what the item holds: a level of an inout field that is read. */
 bool arrays_changes(const arrays *, int item);
+
+/* How an item begins, for initial_each; *name is for errors. */
+void arrays_describe_initial(const arrays *, int item, initial *out);
 
 /* Describes an item for a file. */
 void arrays_describe(const arrays *, int item, datafile_array *out);
