@@ -146,7 +146,22 @@ static const option table[] = {
      "for run: write the state of the run to FILE every N steps, which\n"
      "--every gives; FILE always holds a whole state",
      FOR_RUN, PLACE(checkpoint)},
-    {"--every", "N", "see --checkpoint", FOR_RUN, SET(every, set_count)},
+    {"--snapshot", "NAME=FILE",
+     "for run: write a field every N steps, which --every gives, while\n"
+     "the next ones are made, to u-%06d.png, .pgm, .vti or .npy; %06d\n"
+     "is the number of steps made",
+     FOR_RUN, CALL(set_snapshot)},
+    {"--slice", "z=K", "for images of 3D fields: the plane (default: the middle)", FOR_RUN,
+     CALL(set_slice)},
+    {"--colours", "NAME",
+     "for .png snapshots: viridis (default), plasma, magma, inferno or\n"
+     "grey",
+     FOR_RUN, PLACE(colours)},
+    {"--range", "LOW:HIGH",
+     "for images: the values of the first and the last colour (default:\n"
+     "the least and the greatest of the first image)",
+     FOR_RUN, CALL(set_range)},
+    {"--every", "N", "see --checkpoint and --snapshot", FOR_RUN, SET(every, set_count)},
     {"--restart", "FILE",
      "for run: go on from the state of a checkpoint, on any number of\n"
      "ranks, until --steps are made in all",

@@ -2,20 +2,27 @@
    the written arrays, or a result that is printed. With --stop-on-nan it stops at the first NaN or
    infinite value that it finds. */
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/clock.h"
 #include "cli/commands/run.h"
+#include "cli/commands/snapshots.h"
 
 enum { BATCH_MILLISECONDS = 200, STEPS_UNLOOKED = 100 };
 
-static void show_progress(int64_t done, int64_t steps) {
+void steps_progress(const steps *s, int64_t steps) {
     static const char bar[] = "========================================";
     enum { WIDTH = sizeof bar - 1 };
-    const int full = (int)((double)done / (double)steps * WIDTH);
-    progress("[%.*s%*s] step %" PRId64 " of %" PRId64, full, bar, WIDTH - full, "", done, steps);
+    if (s->seconds < 1)
+        return;
+    const double share = (double)s->made / (double)steps;
+    const int full = (int)(share * WIDTH);
+    const int64_t made = s->made - s->begun;
+    progress("[%.*s%*s] step %" PRId64 " of %" PRId64 ", %.0f s left", full, bar, WIDTH - full, "",
+             s->made, steps, ceil(s->seconds / (double)made * (double)(steps - s->made)));
 }
 
 /* Permutes the grids by `final`. */
@@ -184,8 +191,13 @@ static int make_batch(arrays *a, const sg_kernel *kernel, sg_arguments *argument
     return EXIT_DONE;
 }
 
+static int give(void *user, int item, uint64_t first, size_t count, void *out) {
+    return arrays_download(&(array_reading){user, item}, first, count, out);
+}
+
 /* All steps at once, or in batches, between which the bar on a terminal moves. */
-static int run_steps(arrays *a, const sg_kernel *kernel, sg_arguments *arguments, steps *s) {
+static int run_steps(arrays *a, const sg_kernel *kernel, sg_arguments *arguments,
+                     const run_snapshots *shots, steps *s) {
     const options *o = a->session->options;
     const int64_t most = most_steps(a, kernel);
     int64_t batch = isatty(STDERR_FILENO) ? 1 : most;
@@ -193,11 +205,12 @@ static int run_steps(arrays *a, const sg_kernel *kernel, sg_arguments *arguments
     int code = o->stop_on_nan ? look(a, s) : EXIT_DONE;
     while (s->made < o->steps && code == EXIT_DONE) {
         const double before = s->seconds;
-        const int64_t left = o->steps - s->made;
-        code = make_batch(a, kernel, arguments, left < batch ? left : batch, final, s);
+        code = make_batch(a, kernel, arguments, steps_until_due(o, s->made, batch), final, s);
         if (code == EXIT_DONE && o->stop_on_nan)
             code = look(a, s);
-        show_progress(s->made, o->steps);
+        if (code == EXIT_DONE && run_snapshots_due(shots, o, s->made))
+            code = snapshots_take(shots->writer, s->made, give, a);
+        steps_progress(s, o->steps);
         if ((s->seconds - before) * 1000 < BATCH_MILLISECONDS && batch <= most / 2)
             batch *= 2;
     }
@@ -214,7 +227,8 @@ static int launch_once(arrays *a, const sg_kernel *kernel, sg_arguments *argumen
 }
 
 /* Allocates the temporary memory for the time of the launches. */
-static int compute(arrays *a, sg_kernel *kernel, const double *parameters, int count, steps *s) {
+static int compute(arrays *a, sg_kernel *kernel, const double *parameters, int count,
+                   const run_snapshots *shots, steps *s) {
     sg_arguments arguments = {.struct_size = sizeof arguments,
                               .grids = a->grids,
                               .grid_count = a->count,
@@ -226,16 +240,18 @@ static int compute(arrays *a, sg_kernel *kernel, const double *parameters, int c
         status = sg_alloc(context, arguments.temporary_bytes, &arguments.temporary);
     int code = session_code(a->session, status);
     if (code == EXIT_DONE)
-        code = (a->is_grid ? run_steps : launch_once)(a, kernel, &arguments, s);
+        code = a->is_grid ? run_steps(a, kernel, &arguments, shots, s)
+                          : launch_once(a, kernel, &arguments, s);
     sg_free(context, arguments.temporary);
     return code;
 }
 
 static int steps_compute(arrays *a, sg_kernel *kernel, const double *parameters, int count,
-                         steps *s) {
+                         const run_snapshots *shots, steps *s) {
     *s = (steps){0};
-    const int code = arrays_is(a, SG_KIND_PRODUCT) ? product_run(a, kernel, parameters, &s->seconds)
-                                                   : compute(a, kernel, parameters, count, s);
+    const int code = arrays_is(a, SG_KIND_PRODUCT)
+                         ? product_run(a, kernel, parameters, &s->seconds)
+                         : compute(a, kernel, parameters, count, shots, s);
     if (a->is_grid || code != EXIT_DONE)
         return code;
     s->made = 1;
@@ -244,7 +260,8 @@ static int steps_compute(arrays *a, sg_kernel *kernel, const double *parameters,
 
 /* ---- the command ---------------------------------------------------------------------------- */
 
-static int load_and_compute(arrays *a, sg_kernel *kernel, steps *made, json *j) {
+static int load_and_compute(arrays *a, sg_kernel *kernel, const run_snapshots *shots, steps *made,
+                            json *j) {
     double *parameters;
     int count;
     int code = session_parameters(a->session, a->spec, kernel, true, &parameters, &count);
@@ -255,7 +272,7 @@ static int load_and_compute(arrays *a, sg_kernel *kernel, steps *made, json *j) 
     if (code == EXIT_DONE)
         code = arrays_load(a);
     if (code == EXIT_DONE)
-        code = steps_compute(a, kernel, parameters, count, made);
+        code = steps_compute(a, kernel, parameters, count, shots, made);
     return code;
 }
 
@@ -295,7 +312,10 @@ static int run_spec(session *s, const char *spec, json *j, text *out) {
     arrays a;
     sg_kernel *kernel = NULL;
     steps made = {0};
+    run_snapshots shots = {0};
     int code = arrays_open(&a, s, spec);
+    if (code == EXIT_DONE)
+        code = run_snapshots_begin(&shots, &a);
     if (code == EXIT_DONE) {
         sg_build_options how = session_build_options(s, s->first);
         memcpy(how.size, a.size, sizeof how.size);
@@ -306,9 +326,12 @@ static int run_spec(session *s, const char *spec, json *j, text *out) {
         code = session_build(s, spec, &how, &kernel);
     }
     if (code == EXIT_DONE)
-        code = load_and_compute(&a, kernel, &made, j);
-    if (code == EXIT_DONE || made.stopped_by != NULL) /* users may want to see why it stopped */
+        code = load_and_compute(&a, kernel, &shots, &made, j);
+    code = first_failure(code, run_snapshots_end(&shots));
+    if (code == EXIT_DONE || made.stopped_by != NULL) { /* users may want to see why it stopped */
         code = first_failure(code, finish(&a, kernel, &made, j, out));
+        run_snapshots_report(&shots, &a, j, out);
+    }
     sg_release(kernel);
     arrays_close(&a);
     return code;
@@ -349,8 +372,13 @@ int command_run(const options *o) {
     options own = *o;
     ranks r = {.count = 1, .speaks = true};
     const char *complaint = NULL;
-    if ((o->checkpoint != NULL) != (o->every > 0))
+    if ((o->checkpoint != NULL) > (o->every > 0) ||
+        (o->every > 0 && o->checkpoint == NULL && o->snapshots.count == 0))
         return complain(EXIT_USAGE, NULL, "--checkpoint FILE and --every N need each other");
+    if (o->snapshots.count > 0 && o->every == 0)
+        return complain(EXIT_USAGE, NULL, "--snapshot NAME=FILE needs --every N");
+    if (o->snapshots.count == 0 && (o->slice_given || o->range_given || o->colours != NULL))
+        return complain(EXIT_USAGE, NULL, "--slice, --range and --colours are of --snapshot");
     if (!ranks_wanted(o) && o->checkpoint == NULL && o->restart == NULL)
         return run_on(o, &r, &complaint);
     int code = ranks_open(&r, o);

@@ -102,6 +102,9 @@ int arrays_download(void *reading, uint64_t first, size_t count, void *out);
    has some, or −1. Before the first step only those have values that are also read. */
 int arrays_find_nan(const arrays *, bool began, int *item);
 
+/* The item that an output of this name shows: a field, or its previous level; or −1. */
+int arrays_find_output(const arrays *, const char *name);
+
 /* Whether an output writes this item. */
 bool arrays_is_shown(const arrays *, int item);
 
