@@ -9,6 +9,8 @@
 struct matrix;
 struct subject;
 struct gpu;
+struct spec;
+struct spec_constants;
 
 typedef struct build_request {
     sg_context *context;
@@ -21,6 +23,10 @@ typedef struct build_request {
     const struct matrix
         *matrix; /* of the options; NULL: none was given, or the family takes none */
 } build_request;
+
+/* Loads a spec; *path becomes what messages call it. */
+const struct spec *build_load(job *, const char **path, const char *text,
+                              const struct spec_constants *);
 
 /* Completes the request: reads the options, loads the spec and finds the GPU and the size to
    plan for. */

@@ -180,7 +180,7 @@ static void run(job *j, void *argument) {
     launch_check(j, r->kernel, r->arguments, true, &l);
     steps_make(j, r->kernel, &l, r->count, r->stream, final);
     if (r->final != NULL)
-        memcpy(r->final, final, sizeof *final * (size_t)p->array_count);
+        names_final(p, &l, final, r->final);
 }
 
 sg_status sg_run(const sg_kernel *kernel, const sg_arguments *arguments, int64_t count,

@@ -324,7 +324,7 @@ static void run_own(job *j, run *r) {
     else
         make_steps(j, r);
     if (r->out != NULL)
-        memcpy(r->out, r->final, sizeof *r->out * (size_t)p->array_count);
+        names_final(p, &r->launch, r->final, r->out);
 }
 
 static void run_part(job *j, void *argument) {

@@ -123,7 +123,13 @@ says 'one more than shift reads'
 exits 2 run $cpu "$folder/shift.lua" --input "$a" --output v=b.npy
 says "--output 'v': shift writes u"
 exits 2 run $cpu "$folder/shift.lua" --input "$a" --output "$a" --output "$a"
-says 'one more than shift writes'
+says 'one more than shift writes: u'
+exits 2 run $cpu "$folder/levels.lua" --input "$a" --output v=b.npy
+says "--output 'v': levels writes u, u.prev"
+exits 2 run $cpu "$folder/levels.lua" --input u.next="$a"
+says "--input 'u.next': levels reads u, u.prev"
+exits 2 run $cpu "$folder/scaled.lua" --input u="$a" --input u="$a"
+says 'u is given twice'
 
 begin 'a previous level is the current one where it is not given'
 exits 0 run $cpu "$folder/levels.lua" --input "$a" --output "$folder/b.npy" --steps 3
