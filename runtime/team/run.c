@@ -287,6 +287,13 @@ static void check_arguments(job *j, run *r) {
             if (r->arguments->begin[axis] != 0 || r->arguments->end[axis] != 0)
                 context_refuse(j, "a team updates the whole grid: leave the box of '%s' out",
                                p->name);
+    if (r->arguments != NULL)
+        for (int axis = 0; axis < PROGRAM_AXES; axis++)
+            if (r->arguments->origin[axis] != 0 || r->arguments->global[axis] != 0)
+                context_refuse(j,
+                               "a team knows where the parts of '%s' lie: leave origin and "
+                               "global out",
+                               p->name);
     launch_check(j, r->kernel, r->arguments, true, &r->launch);
     for (int axis = 0; axis < PROGRAM_AXES; axis++) {
         r->launch.origin[axis] = r->part.begin[axis] - r->part.low[axis];
