@@ -244,7 +244,7 @@ void source_write_kernel(text *t, const plan *p, const program *program, int whi
                          bool packs) {
     const plan_facts *f = p->facts;
     const model *m = f->model;
-    const emitter e = {m, p->axes, p->kernel_array};
+    const emitter e = {m, p->axes, p->kernel_array, plan_method(p)->fused};
     if (asks_for_numbers(t->job, m))
         text_add(t, "#include \"numbers.cuh\"\n\n");
     text_printf(t, "#define STENCIL_KERNEL %s\n", program->launches[which].entry);

@@ -361,6 +361,19 @@ exits 0 run $cpu "$folder/shift.lua" --input "$folder/nan.npy" --output "$folder
 tr -d ' \n' <"$out" | grep -qF '"values":{"u":{"minimum":2,"maximum":4,"nan":2,"infinite":0}}' ||
     flunk "$(cat "$out")"
 
+begin 'steps are counted through all parts of a run'
+cat >"$folder/counted.lua" <<'EOF'
+return stencil {
+  name = "counted", dims = 1, dtype = "float", boundary = "zero",
+  update = function(u, p, at) return u(0) + at.step + at.x * at.nx end,
+}
+EOF
+array "$folder/ones.npy" 2 0 1
+exits 0 run $cpu "$folder/counted.lua" --input "$folder/ones.npy" --output "$folder/b.npy" \
+    --steps 250 --stop-on-nan
+found=$(od -An -tf4 -j128 "$folder/b.npy" | tr -s ' \n' ' ')
+[ "$found" = ' 31125 31626 ' ] || flunk "$found"
+
 begin '--stop-on-nan'
 cat >"$folder/double.lua" <<'EOF'
 return stencil {
