@@ -229,9 +229,9 @@ typedef struct program {
             program_layer *layers; /* one fewer than launches; ways: none; calls: any number, each
                                       with the cells of the box */
             int layer_count;
-            program_call *calls; /* see "Calls" */
-            int call_count;      /* 0: the launches are made in order */
-            int call_grids;      /* the most grids of a call's kernel */
+            program_call *calls;      /* see "Calls" */
+            int call_count;           /* 0: the launches are made in order */
+            int call_grids;           /* the most grids of a call's kernel */
             bool ways;                /* see "Ways" */
             int spare_count;          /* so many launches at the end are spares; see "Spares" */
             const char *spare_source; /* as `source`, with their kernels; NULL: there are none */

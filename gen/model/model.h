@@ -111,6 +111,8 @@ typedef struct model {
     int output_count;
     const struct separable *separable; /* of a convolution; else NULL */
     expr_pool *pool;
+    bool arranged;  /* its expressions are computed as they stand, each operation by itself: nothing
+                       is rewritten, and no sum takes in a product but EXPR_FMA's */
     bool nonlinear; /* some output is not a weighted sum of taps: no textbook counts its work */
     double textbook_multiplications; /* n for n points with coefficients; of an update as written
                                         out */

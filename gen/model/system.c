@@ -148,10 +148,10 @@ static void call(stepping *s, int stage) {
     int *to = c->grids;
     for (int g = 0; g < count; g++) {
         version *v = find(s, m->fields[grids[g].field].name);
-        to[g] = grids[g].role == ROLE_CURRENT    ? v->now
-                : grids[g].role == ROLE_PREVIOUS ? v->array[ROLE_PREVIOUS]
-                                                 : place_of(s, v, g > 0 && grids[g - 1].field ==
-                                                                               grids[g].field);
+        to[g] = grids[g].role == ROLE_CURRENT ? v->now
+                : grids[g].role == ROLE_PREVIOUS
+                    ? v->array[ROLE_PREVIOUS]
+                    : place_of(s, v, g > 0 && grids[g - 1].field == grids[g].field);
         assert(to[g] >= 0);
     }
     for (int g = 0; g < count; g++)

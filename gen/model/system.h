@@ -18,9 +18,10 @@ enum {
 
 typedef struct system_stage {
     model *model;
-    int times;       /* how often a step repeats it */
-    int first, last; /* the stages of the spec that it makes, from 0; several where they are fused */
-    bool alone;      /* it has a schedule of its own, and so is a launch of its own */
+    int times; /* how often a step repeats it */
+    int first,
+        last;   /* the stages of the spec that it makes, from 0; several where they are fused */
+    bool alone; /* it has a schedule of its own, and so is a launch of its own */
 } system_stage;
 
 typedef struct system_model {
@@ -44,8 +45,8 @@ int system_grids(const model *, system_grid out[SYSTEM_GRIDS]);
 /* What one launch is given: for each of its model's grids the number of an array of `whole`, or of
    a buffer after those. */
 typedef struct system_call {
-    int stage;   /* −1: the buffer grids[0] is filled with zeros */
-    bool once;   /* a fill: a run of several steps needs it before the first step alone */
+    int stage; /* −1: the buffer grids[0] is filled with zeros */
+    bool once; /* a fill: a run of several steps needs it before the first step alone */
     int count;
     int *grids;
 } system_call;

@@ -173,8 +173,7 @@ void spec_finish_stage(lua_State *L, model *m, const expr_id outputs[MAX_FIELDS]
     spec_collect_parameters(L, m, live);
     m->pool = expr_pool_new(s->job);
     for (int i = 0; i < count; i++)
-        copies[i] = live[i] ? copy_node(L, m, expr_get(s->pool, i), copies, arrays)
-                            : EXPR_NONE;
+        copies[i] = live[i] ? copy_node(L, m, expr_get(s->pool, i), copies, arrays) : EXPR_NONE;
     for (int i = 0; i < m->output_count; i++)
         m->outputs[i].value = outputs[i] == EXPR_NONE ? EXPR_NONE : copies[outputs[i]];
     /* The pool grew by doubling and left its smaller versions in the job, whose blocks double

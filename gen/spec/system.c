@@ -120,8 +120,10 @@ static void read_stage(lua_State *L, system_reading *r, stage_reading *stage) {
     if (r->calls > SYSTEM_CALLS)
         spec_fail(L, "stages: a step would make more than %d launches", SYSTEM_CALLS);
     if (!spec_get(L, -1, "update"))
-        spec_fail(L, "%s: update is missing: a function that returns the fields that the stage "
-                     "writes", where);
+        spec_fail(L,
+                  "%s: update is missing: a function that returns the fields that the stage "
+                  "writes",
+                  where);
     if (lua_type(L, -1) != LUA_TFUNCTION)
         spec_fail_expected(L, where, "update", "a function", -1);
     run_update(L, r, stage);
@@ -167,8 +169,10 @@ static void check_field(lua_State *L, const system_reading *r, int field) {
     if (r->scratch[field] && readers == 0)
         spec_fail(L, "scratch field '%s' is never read: leave it out, or make it out", f->name);
     if (f->use != USE_IN && writers == 0)
-        spec_fail(L, "field '%s' is %s, but no stage writes it: return it from a stage, or make it "
-                     "in", f->name, use_words[f->use]);
+        spec_fail(L,
+                  "field '%s' is %s, but no stage writes it: return it from a stage, or make it "
+                  "in",
+                  f->name, use_words[f->use]);
 }
 
 /* ---- models ---------------------------------------------------------------------------------- */
@@ -298,8 +302,8 @@ static void collect_parameters(lua_State *L, const system_reading *r, model *who
     const spec_state *s = spec_of(L);
     for (int i = 0; i < r->count; i++) {
         spec_charge_memory(L, (size_t)s->pool->count);
-        spec_collect_parameters(L, whole, expr_live(s->pool, s->job, r->stages[i].outputs,
-                                                    r->all->output_count));
+        spec_collect_parameters(
+            L, whole, expr_live(s->pool, s->job, r->stages[i].outputs, r->all->output_count));
     }
     whole->declared = true;
 }

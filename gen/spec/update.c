@@ -237,8 +237,9 @@ static void read_some_results(lua_State *L, const model *m, expr_id outputs[MAX_
     bool any = false;
     int output = 0;
     if (!lua_istable(L, -1))
-        spec_fail(L, "a stage's update returns a table of the fields that it writes, such as { %s "
-                     "= ... }; got %s",
+        spec_fail(L,
+                  "a stage's update returns a table of the fields that it writes, such as { %s "
+                  "= ... }; got %s",
                   m->fields[m->outputs[0].field].name, spec_describe(L, -1));
     for (int i = 0; i < m->field_count; i++)
         keys[i] = (spec_key){m->fields[i].name, NULL};
@@ -249,7 +250,8 @@ static void read_some_results(lua_State *L, const model *m, expr_id outputs[MAX_
         if (given && m->fields[i].use == USE_IN)
             spec_fail(L, "%s: field '%s' is only read (in) and cannot be written", where, name);
         if (given)
-            outputs[output] = get_output(L, job_print(spec_of(L)->job, "%s: %s", where, name), name);
+            outputs[output] =
+                get_output(L, job_print(spec_of(L)->job, "%s: %s", where, name), name);
         any = any || given;
         output += m->fields[i].use != USE_IN;
         lua_pop(L, 1);

@@ -364,8 +364,7 @@ static void judge_system(job *j, check *c, const struct system_model *system,
                          const double *parameters, int64_t spoiled, text *first) {
     judgement *g = &c->judgement;
     const model *m = check_model(c->kernel);
-    system_march *march =
-        system_march_new(j, &c->guarded, system, parameters, c->result.steps);
+    system_march *march = system_march_new(j, &c->guarded, system, parameters, c->result.steps);
     for (int o = 0; o < m->output_count; o++)
         system_march_expect(march, m->fields[m->outputs[o].field].name, &g->values[o],
                             &g->bounds[o]);

@@ -104,9 +104,7 @@ static reference_array array_of(const system_march *s, const moment *m) {
 /* A cell that the boundary keeps, of a field that has no values in the stage's model. */
 static void keep(const march_field *f, moment *to, int64_t at) {
     to->values[at] = f->now.values != NULL ? f->now.values[at] : 0;
-    to->bounds[at] = f->kept_alone          ? LEFT_ALONE
-                     : f->now.values != NULL ? f->now.bounds[at]
-                                             : 0;
+    to->bounds[at] = f->kept_alone ? LEFT_ALONE : f->now.values != NULL ? f->now.bounds[at] : 0;
 }
 
 static void make_piece(void *argument, int64_t piece, int worker) {
@@ -164,8 +162,8 @@ static void begin_step(system_march *s) {
 static void end_step(system_march *s, bool last) {
     for (int i = 0; i < s->field_count; i++) {
         march_field *f = &s->fields[i];
-        const bool inside = f->kept_alone || check_array(s->guarded->kernel->program, f->name,
-                                                         false, false) < 0;
+        const bool inside =
+            f->kept_alone || check_array(s->guarded->kernel->program, f->name, false, false) < 0;
         if (f->rotates) {
             let_go(s, &f->previous);
             f->previous = f->start;
