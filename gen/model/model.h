@@ -125,7 +125,9 @@ typedef struct model {
                                arrays and parameters, and one more array, the point's sample */
     expr_pool *pool;
     unsigned positions; /* those that the outputs hold, a bit each */
-    bool nonlinear;     /* some output is not a weighted sum of taps: no textbook counts its work */
+    bool arranged;  /* its expressions are computed as they stand, each operation by itself: nothing
+                       is rewritten, and no sum takes in a product but EXPR_FMA's */
+    bool nonlinear; /* some output is not a weighted sum of taps: no textbook counts its work */
     double textbook_multiplications; /* n for n points with coefficients; of an update as written
                                         out */
     double textbook_additions;       /* n − 1; of an update as written out, functions included */
