@@ -189,7 +189,8 @@ static void sample(job *j, void *argument) {
     sg_arguments given;
     if (m->waiting == SG_MONITOR_SAMPLES)
         context_refuse(j, "%d samples of '%s' wait to be read", m->waiting, m->map->maps_for->name);
-    launch_read(j, m->kernel, s->given, &given);
+    launch_names names;
+    launch_read(j, m->kernel, s->given, &names, &given);
     send_map(j, m, &given, s->stream);
     const int slot = (m->first + m->waiting) % SG_MONITOR_SAMPLES;
     const sg_reduce_arguments r = {
