@@ -326,7 +326,7 @@ static int run_spec(session *s, const char *spec, json *j, text *out) {
     run_snapshots shots = {0};
     int code = arrays_open(&a, s, spec);
     if (code == EXIT_DONE)
-        code = run_snapshots_begin(&shots, &a);
+        code = run_snapshots_begin(&shots, &a, true);
     if (code == EXIT_DONE) {
         sg_build_options how = session_build_options(s, s->first);
         memcpy(how.size, a.size, sizeof how.size);
