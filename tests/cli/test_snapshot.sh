@@ -129,6 +129,27 @@ code=$?
 says 'full/u-1.npy: error: cannot write'
 holds "$folder/full"
 
+begin 'a signal leaves whole files alone'
+mkdir "$folder/ended"
+"$STENCILGEN" run $cpu "$folder/wave.lua" --size 1024x1025 --steps 1000000 --init u=x --output u="$folder/ended/b.npy" \
+    --every 1 --snapshot u="$folder/ended/u-%d.npy" >"$out" 2>"$err" &
+tries=0
+while [ ! -e "$folder/ended/u-2.npy" ] && [ $tries -lt 300 ]; do
+    sleep 0.1
+    tries=$((tries + 1))
+done
+kill $!
+wait $!
+[ $? = 143 ] || flunk 'the signal did not end it'
+[ -e "$folder/ended/u-2.npy" ] || flunk 'there was no snapshot'
+for file in "$folder"/ended/* "$folder"/ended/.stencilgen-*; do
+    case $file in
+    */ended/u-*.npy) [ "$(wc -c <"$file")" = $((128 + 8 * 1024 * 1025)) ] || flunk "$file is not whole" ;;
+    */.stencilgen-\*) ;;
+    *) flunk "$file was left" ;;
+    esac
+done
+
 begin 'errors before the work'
 run="run $cpu $folder/same2.lua --size 3x2 --init u=1"
 exits 2 $run --every 1 --snapshot v="$folder/u-%d.npy"
