@@ -23,6 +23,7 @@ which makes a copy.
     .check() .measure() .explain() .tune()    whether it is right, how fast it is, why it is so, what is faster
     .save(path)                               to load it where there is neither Lua nor a compiler
     Matrix, Context, results, doctor          sparse matrices, devices, tuning results, what this machine offers
+    Team                                      one grid on several GPUs, by MPI, torch.distributed, NCCL or threads
 
 Errors are exceptions: `Error`, and below it `SpecError`, `PlanError`, `DataError`, `CompilerError`, … with the text of
 the library. `python -m stencilgen` is the command. docs/python.md has more.
@@ -47,6 +48,8 @@ from ._kernel import Check, Explanation, Kernel, KernelInfo, Method, Speed
 from ._lists import Found, Merge, Reduce, Scan
 from ._matrix import Conversion, DeviceMatrix, Format, Matrix, MatrixInfo, Product
 from ._stencil import Stencil
+from ._team import Part, Team, TeamInfo
+from ._transport import Transport, local_transports
 from ._tuning import Candidate, Evaluation, Progress, Result, Tuning, results
 
 __version__ = version()
@@ -80,6 +83,7 @@ __all__ = [
     "Method",
     "OutOfMemoryError",
     "ParameterInfo",
+    "Part",
     "PlanError",
     "Product",
     "Progress",
@@ -89,6 +93,9 @@ __all__ = [
     "SpecError",
     "Speed",
     "Stencil",
+    "Team",
+    "TeamInfo",
+    "Transport",
     "Tuning",
     "UsageError",
     "build",
@@ -96,6 +103,7 @@ __all__ = [
     "default_context",
     "doctor",
     "load",
+    "local_transports",
     "results",
     "version",
 ]

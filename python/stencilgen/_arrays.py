@@ -7,6 +7,7 @@ NumPy, CuPy, PyTorch and JAX are asked in their own words, which is quick. All o
 from __future__ import annotations
 
 import ctypes
+import importlib
 import sys
 from ctypes import POINTER, c_int32, c_int64, c_uint8, c_uint16, c_uint64, c_void_p
 from typing import Any, Iterable, Optional, Sequence, Union
@@ -234,9 +235,7 @@ class _Jax(Library):
         return _JaxOutput(jax.numpy.empty(shape, NUMPY_DTYPES[dtype], device=device), own)
 
     def finish(self, array: Any) -> Any:
-        import jax.dlpack
-
-        return jax.dlpack.from_dlpack(array)
+        return importlib.import_module("jax.dlpack").from_dlpack(array)
 
 
 def aligned_empty(shape: tuple[int, ...], dtype: Any) -> Any:

@@ -36,6 +36,13 @@ def _sizes_of(key: str, value: Any, factors: bool) -> str:
     )
 
 
+# The words of a schedule: what stands before a value in its line, and what the value is.
+_WORDS = {
+    "format": ("", "word"), "method": ("", "word"), "tile": ("tile=", "sizes"), "coarsen": ("coarsen=", "factors"),
+    "vector": ("vec=", "number"), "time": ("time=", "number"),
+}  # fmt: skip
+
+
 class Request:
     """A spec with its options, as sg_build takes them; what it points to lives as long as it does."""
 
@@ -49,10 +56,7 @@ class Request:
         self.path = bytes_of(path)
         self.matrix = matrix
         line = [schedule] if schedule else []
-        for key, (before, kind) in {
-            "format": ("", "word"), "method": ("", "word"), "tile": ("tile=", "sizes"),
-            "coarsen": ("coarsen=", "factors"), "vector": ("vec=", "number"), "time": ("time=", "number"),
-        }.items():  # fmt: skip
+        for key, (before, kind) in _WORDS.items():
             value = words.get(key)
             if value is None:
                 continue
@@ -71,6 +75,22 @@ class Request:
             **{key: bytes_of(value) if isinstance(value, str) else value for key, value in plain.items()},
         )  # fmt: skip
         self.options.size[:] = x_first(size)
+
+
+def request_of(
+    context: Context, path: Optional[Path], *, text: Optional[str] = None, size: Optional[Size] = None,
+    steps: Optional[int] = None, matrix: Any = None, constants: Optional[Mapping[str, float]] = None,
+    schedule: Optional[str] = None, compile: bool = True, index: int = 0, arch: Optional[str] = None,
+    gpu: Optional[str] = None, **words: Any,
+) -> Request:  # fmt: skip
+    """The options of `build`; `words` are those of the schedule."""
+    unknown = [word for word in words if word not in _WORDS]
+    if unknown:
+        raise TypeError(f"there is no option '{unknown[0]}' of a build")
+    return Request(
+        path, text, size, steps, matrix_of(matrix, context), schedule, constants, words, index=index, arch=arch, gpu=gpu,
+        source_only=int(not compile),
+    )  # fmt: skip
 
 
 def build(
@@ -126,12 +146,10 @@ def build(
     where the schedule cannot serve the spec, CompilerError with the log, UsageError for options.
     """
     context = context or default_context(device)
-    words = {
-        "format": format, "method": method, "tile": tile, "coarsen": coarsen, "vector": vector, "time": time,
-    }  # fmt: skip
-    request = Request(
-        path, text, size, steps, matrix_of(matrix, context), schedule, constants, words, index=index, arch=arch, gpu=gpu,
-        source_only=int(not compile),
+    request = request_of(
+        context, path, text=text, size=size, steps=steps, matrix=matrix, constants=constants, method=method, tile=tile,
+        coarsen=coarsen, vector=vector, time=time, format=format, schedule=schedule, index=index, arch=arch, gpu=gpu,
+        compile=compile,
     )  # fmt: skip
     handle = c_void_p()
     context.must(lib.sg_build(context.handle, request.path, byref(request.options), byref(handle)))

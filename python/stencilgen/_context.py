@@ -39,10 +39,10 @@ def copy_facts(kind: type[T], struct: Any, **more: Any) -> T:
     return kind(**values)
 
 
-def at_end(owner: Any, function: Callable[..., Any], *arguments: Any) -> None:
-    """Calls the function when nobody holds the owner any more, or the process ends; not in a fork's child, which must
-    leave alone what its parent opened."""
-    weakref.finalize(owner, _in_process, os.getpid(), function, arguments)
+def at_end(owner: Any, function: Callable[..., Any], *arguments: Any) -> Callable[[], Any]:
+    """Calls the function when nobody holds the owner any more, or the process ends, or what is returned is called; once,
+    and not in a fork's child, which must leave alone what its parent opened."""
+    return weakref.finalize(owner, _in_process, os.getpid(), function, arguments)
 
 
 def _in_process(process: int, function: Callable[..., Any], arguments: tuple[Any, ...]) -> None:

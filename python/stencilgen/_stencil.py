@@ -108,6 +108,13 @@ class Stencil(Kernel):
         Raises UsageError or DataError for arrays that do not fit, DeviceError where a launch fails. An interrupt
         (KeyboardInterrupt) ends a long run between launches.
         """
+        return self._run(arrays, steps, out, overwrite, box, stream, parameters, named, self._make)
+
+    def _run(
+        self, arrays: tuple[Any, ...], steps: int, out: Any, overwrite: bool, box: Any, stream: Any,
+        parameters: Optional[Mapping[str, float]], named: dict[str, Any], make: Any,
+    ) -> Any:  # fmt: skip
+        """A run whose steps are made by `make`, as `_make` does."""
         found = arrays if not named and len(arrays) == len(self._inputs) else None
         frame = self._take()
         try:
@@ -142,7 +149,7 @@ class Stencil(Kernel):
             lent = [s for s in slots if s is not None]
             try:
                 if inside:
-                    slots = self._make(frame, slots, steps, on, foreign, lent)
+                    slots = make(frame, slots, steps, on, foreign, lent)
                 results = []
                 for _, i in self._results:
                     slot = slots[i]
@@ -285,6 +292,22 @@ class Stencil(Kernel):
         frame.has_box, frame.changed = True, True
         return all(e > b for b, e in ranges)
 
+    def _make_room(self, slots: list[Any], foreign: Any, lent: list[Any]) -> bool:
+        """New memory in place of the caller's arrays, where a step is to write. Whether all that steps write is ours."""
+        own = True
+        for w, current, previous in self._rotating:
+            if slots[w] is None or not slots[w].ours:
+                like: Slot = slots[current]
+                slots[w] = self._fresh(w, like, like.shape, foreign)
+                lent.append(slots[w])
+            own = own and slots[current].ours and (previous < 0 or slots[previous].ours)
+        return own
+
+    def _lay_all(self, frame: Frame, slots: list[Any], stream: int) -> None:
+        for i, slot in enumerate(slots):
+            self._lay(frame, i, slot.pointer, slot.shape, slot.strides, slot.library)
+        self._put_temporary(frame, stream)
+
     def _make(
         self, frame: Frame, slots: list[Any], steps: int, stream: int, foreign: Any, lent: list[Any]
     ) -> list[Any]:
@@ -293,16 +316,8 @@ class Stencil(Kernel):
             raise UsageError(f"{steps} steps cannot be run")
         part = self._part
         while steps > 0:
-            own = True
-            for w, current, previous in self._rotating:
-                if slots[w] is None or not slots[w].ours:  # the caller's, in whose place there comes new memory
-                    like: Slot = slots[current]
-                    slots[w] = self._fresh(w, like, like.shape, foreign)
-                    lent.append(slots[w])
-                own = own and slots[current].ours and (previous < 0 or slots[previous].ours)
-            for i, slot in enumerate(slots):
-                self._lay(frame, i, slot.pointer, slot.shape, slot.strides, slot.library)
-            self._put_temporary(frame, stream)
+            own = self._make_room(slots, foreign, lent)
+            self._lay_all(frame, slots, stream)
             if not own and self._single and not frame.has_box:
                 # Arrays of the caller's that are only read may be one: u = u_prev, a wave that begins at rest.
                 status = lib.sg_launch(self._handle, frame.reference, stream)
