@@ -58,6 +58,7 @@ class Stencil(Kernel):
             self._results.append((a.field, a.reads if a.reads >= 0 else i))
             if a.previous >= 0:
                 self._results.append((a.field + "_prev", a.previous))
+        self._after_step = [self._moved[i] for _, i in self._results]  # the arrays that hold the results of one step
         self._tuple: Any = None
         if len(self._results) > 1:
             self._tuple = namedtuple("Fields", [name for name, _ in self._results], rename=True)  # type: ignore[misc]
@@ -77,7 +78,7 @@ class Stencil(Kernel):
 
         Returns the new field, or a named tuple of several.
         """
-        return self.run(*arrays, out=out, box=box, stream=stream, parameters=parameters, **named)
+        return self._run(arrays, 1, out, False, box, stream, parameters, named, None)
 
     def run(
         self,
@@ -108,13 +109,19 @@ class Stencil(Kernel):
         Raises UsageError or DataError for arrays that do not fit, DeviceError where a launch fails. An interrupt
         (KeyboardInterrupt) ends a long run between launches.
         """
-        return self._run(arrays, steps, out, overwrite, box, stream, parameters, named, self._make)
+        return self._run(arrays, steps, out, overwrite, box, stream, parameters, named, None)
 
     def _run(
         self, arrays: tuple[Any, ...], steps: int, out: Any, overwrite: bool, box: Any, stream: Any,
         parameters: Optional[Mapping[str, float]], named: dict[str, Any], make: Any,
     ) -> Any:  # fmt: skip
-        """A run whose steps are made by `make`, as `_make` does."""
+        """A run whose steps are made by `make`; None: by `_make`."""
+        if make is None:
+            if steps == 1 and self._single and not overwrite and box is None and len(arrays) == len(self._inputs):
+                quick = self._repeat(arrays, out, stream, parameters, named)
+                if quick is not None:
+                    return quick
+            make = self._make
         found = arrays if not named and len(arrays) == len(self._inputs) else None
         frame = self._take()
         try:
@@ -159,6 +166,59 @@ class Stencil(Kernel):
         finally:
             self._frames.append(frame)
         return results[0] if self._tuple is None else self._tuple(*results)
+
+    def _repeat(
+        self, arrays: tuple[Any, ...], out: Any, stream: Any, parameters: Optional[Mapping[str, float]],
+        named: dict[str, Any],
+    ) -> Any:  # fmt: skip
+        """One step on arrays laid out like those of a call before, which costs half as much. None: they are not, and
+        nothing has been done."""
+        place, written = self._place, self._written
+        if not arrays or (stream is not None and place != HOST) or not self._array_index.keys().isdisjoint(named):
+            return None
+        if out is not None and (len(written) != 1 or isinstance(out, (tuple, list, dict))):
+            return None
+        try:
+            frame = self._frames.pop()
+        except IndexError:
+            return None
+        try:
+            first = arrays[0]
+            library = library_of(first)
+            if frame.changed or frame.has_box or not library.quick:
+                return None
+            on = 0 if place == HOST else library.stream(first)
+            laid, items, words = frame.laid, frame.items, self._words
+            held: list[Any] = [None] * len(words)
+            given = zip((*self._inputs, *written), (*arrays, out)) if out is not None else zip(self._inputs, arrays)
+            for i, array in given:
+                if library_of(array) is not library:
+                    return None
+                pointer, shape, strides, word, there, readonly, _ = library.view(array, on)
+                if word != words[i] or there != place or laid[i] != (shape, strides):
+                    return None
+                if readonly and self.arrays[i].written:
+                    return None
+                items[i].data = pointer
+                held[i] = array
+            for i in written:
+                if out is None:
+                    if laid[i] != (shape, None):
+                        return None
+                    held[i] = array = library.empty(first, place, shape, words[i], None)
+                    items[i].data = library.address(array)[0]
+            if parameters or named or frame.has_values:
+                self._put_parameters(frame, parameters, named)
+            if frame.temporary_bytes:
+                frame.arguments.temporary = self.context.scratch(on, frame.temporary_bytes)
+            status = lib.sg_launch(self._handle, frame.reference, on)
+            if status:
+                self._fail(status)
+        finally:
+            self._frames.append(frame)
+        if self._tuple is None:
+            return held[self._after_step[0]]
+        return self._tuple(*[held[i] for i in self._after_step])
 
     def launch(
         self,
