@@ -8,7 +8,8 @@
     total = sg.build(text='return reduce { name = "s", dtype = "double" }')(x)
     y = sg.build(text='return spmv { name = "p", dtype = "double" }', matrix=A)(x)
 
-A spec describes a stencil, a convolution, a reduction, a scan, a merge, or a product with a sparse matrix. `build`
+A spec describes a stencil, a system of equations, a convolution, a reduction, a scan, a merge, or a product with a
+sparse matrix. `build`
 chooses a schedule, writes a CUDA source for it and compiles it, for the GPU or, without one, for the processor's cores.
 
 Arrays are those of NumPy, CuPy, PyTorch and JAX, and any others with DLPack, `__cuda_array_interface__` or the buffer
@@ -50,7 +51,7 @@ from ._matrix import Conversion, DeviceMatrix, Format, Matrix, MatrixInfo, Produ
 from ._stencil import Stencil
 from ._team import Part, Team, TeamInfo
 from ._transport import Transport, local_transports
-from ._tuning import Candidate, Evaluation, Progress, Result, Tuning, results
+from ._tuning import Candidate, Drift, Evaluation, Progress, Result, Tuning, drifts, results
 
 __version__ = version()
 
@@ -68,6 +69,7 @@ __all__ = [
     "DeviceError",
     "DeviceInfo",
     "DeviceMatrix",
+    "Drift",
     "Error",
     "Evaluation",
     "Explanation",
@@ -102,6 +104,7 @@ __all__ = [
     "count_specs",
     "default_context",
     "doctor",
+    "drifts",
     "load",
     "local_transports",
     "results",

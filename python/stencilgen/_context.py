@@ -289,7 +289,8 @@ def default_context(device: str | None = None) -> Context:
 
 
 def doctor(device: str | None = None, *, nvrtc: str | os.PathLike[str] | None = None) -> list[Finding]:
-    """Which driver, NVRTC, compiler, cache and database are used, and why, or what to do where one is missing.
+    """Which driver, NVRTC, compiler, cache and database are used, and NCCL and the reach of GPUs for teams, and why, or
+    what to do where one is missing.
 
     `print(*stencilgen.doctor(), sep="\\n")` shows it.
     """
@@ -299,9 +300,10 @@ def doctor(device: str | None = None, *, nvrtc: str | os.PathLike[str] | None = 
     callback = _abi.sg_finding(
         lambda _, what, usable, text: found.append(Finding(text_of(what), bool(usable), text_of(text)))
     )
-    status = lib.sg_doctor(byref(options), callback, None)
-    if status:
-        raise error_of(status, None)
+    for ask in (lib.sg_doctor, lib.sg_team_doctor):
+        status = ask(byref(options), callback, None)
+        if status:
+            raise error_of(status, None)
     return found
 
 

@@ -1,4 +1,4 @@
-"""Kernels on grids: stencils and convolutions."""
+"""Kernels on grids: stencils, systems and convolutions."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from time import perf_counter
 from typing import Any, Mapping, Optional, Sequence
 
 from ._abi import lib
-from ._arrays import HOST, library_of
+from ._arrays import HOST, library_of, x_first
 from ._calls import Frame, Slot
 from ._errors import UsageError
 from ._kernel import Kernel, kernel_kind
@@ -20,7 +20,7 @@ _GPU_LAUNCHES = 4096
 
 @kernel_kind("SG_KIND_GRID")
 class Stencil(Kernel):
-    """The update of a grid, or of several fields on one: of `stencil` and `convolution` specs.
+    """The update of a grid, or of several fields on one: of `stencil`, `system` and `convolution` specs.
 
         heat = stencilgen.build("heat13.lua", size=(512, 512, 512), steps=100)
         u = heat.run(u, steps=100)
@@ -87,37 +87,45 @@ class Stencil(Kernel):
         out: Any = None,
         overwrite: bool = False,
         box: Any = None,
+        first_step: int = 0,
+        origin: Optional[Sequence[int]] = None,
+        whole: Optional[Sequence[int]] = None,
         stream: Any = None,
-        step: int = 0,
-        origin: Any = None,
-        whole: Any = None,
         parameters: Optional[Mapping[str, float]] = None,
         **named: Any,
     ) -> Any:
         """Any number of steps, each from the one before. The arrays given stay as they are, and nothing is copied.
 
-        steps:     how many; with 0 the arrays come back as they are
-        out:       of one step: the array for the result (a tuple for several written fields, or a dict by name)
-        overwrite: the arrays given may be used as memory, and their content is lost; saves one grid a time level
-        box:       slices of the cells to update, `numpy.s_[2:-2, 2:-2]`; others keep their values
-        stream:    an integer or an object with `__cuda_stream__`; None: the caller's current one
-        step:      the number of the first step, where the spec asks for `at.step`
-        origin:    where the arrays' first cell lies in the whole grid, of the shape `whole` (positions in specs);
-                   None: the arrays are the whole grid
+        steps:      how many; with 0 the arrays come back as they are
+        out:        of one step: the array for the result (a tuple for several written fields, or a dict by name)
+        overwrite:  the arrays given may be used as memory, and their content is lost; saves one grid a time level
+        box:        slices of the cells to update, `numpy.s_[2:-2, 2:-2]`; others keep their values
+        first_step: the number of the first step, for specs that ask for `at.step`
+        origin:     of arrays that are a part of a larger grid: where their first cell is in it, (z, y, x); for specs that
+                    ask for `at.x`, …
+        whole:      the size of that grid, (nz, ny, nx)
+        stream:     an integer or an object with `__cuda_stream__`; None: the caller's current one
 
-        Returns the new field, or a named tuple of fields (`u`, `u_prev`): arrays of the first one's library.
+        Returns the new field, or a named tuple of fields (`u`, `u_prev`): arrays of the first one's library. A dict of
+        arrays by name gives a dict of all fields, which the next call takes: `state = wave.run(state, steps=10)`.
         Raises UsageError or DataError for arrays that do not fit, DeviceError where a launch fails. An interrupt
         (KeyboardInterrupt) ends a long run between launches.
         """
-        return self._run(arrays, steps, out, overwrite, box, stream, parameters, named, None)
+        where = None if origin is None and whole is None and not first_step else (first_step, origin, whole)
+        return self._run(arrays, steps, out, overwrite, box, stream, parameters, named, where)
 
     def _run(
         self, arrays: tuple[Any, ...], steps: int, out: Any, overwrite: bool, box: Any, stream: Any,
-        parameters: Optional[Mapping[str, float]], named: dict[str, Any], make: Any,
+        parameters: Optional[Mapping[str, float]], named: dict[str, Any], where: Any, make: Any = None,
     ) -> Any:  # fmt: skip
-        """A run whose steps are made by `make`; None: by `_make`."""
+        """A run of arrays that lie at `where`, made by `make`; None: by `_make`."""
+        if len(arrays) == 1 and isinstance(arrays[0], dict):
+            named = self._named_state(arrays[0], named)
+            results = self._run((), steps, out, overwrite, box, stream, parameters, named, where, make)
+            return self._new_state(arrays[0], results)
         if make is None:
-            if steps == 1 and self._single and not overwrite and box is None and len(arrays) == len(self._inputs):
+            plain = steps == 1 and self._single and not overwrite and box is None and where is None
+            if plain and len(arrays) == len(self._inputs):
                 quick = self._repeat(arrays, out, stream, parameters, named)
                 if quick is not None:
                     return quick
@@ -130,7 +138,7 @@ class Stencil(Kernel):
                 found = tuple(split[i] for i in self._inputs)
                 out = self._named_outputs(split, out)
             self._put_parameters(frame, parameters, named)
-            self._put_place(frame, step, origin, whole)
+            self._put_place(frame, where)
             targets = None if out is None else self._targets(out, steps)
             first = found[0] if found else self._first(targets)
             library = library_of(first)
@@ -185,7 +193,7 @@ class Stencil(Kernel):
         try:
             first = arrays[0]
             library = library_of(first)
-            if frame.changed or frame.has_box or not library.quick:
+            if frame.changed or frame.has_box or frame.has_place or not library.quick:
                 return None
             on = 0 if place == HOST else library.stream(first)
             laid, items, words = frame.laid, frame.items, self._words
@@ -211,6 +219,7 @@ class Stencil(Kernel):
                 self._put_parameters(frame, parameters, named)
             if frame.temporary_bytes:
                 frame.arguments.temporary = self.context.scratch(on, frame.temporary_bytes)
+            frame.arguments.step = 0
             status = lib.sg_launch(self._handle, frame.reference, on)
             if status:
                 self._fail(status)
@@ -224,10 +233,10 @@ class Stencil(Kernel):
         self,
         *arrays: Any,
         box: Any = None,
+        first_step: int = 0,
+        origin: Optional[Sequence[int]] = None,
+        whole: Optional[Sequence[int]] = None,
         stream: Any = None,
-        step: int = 0,
-        origin: Any = None,
-        whole: Any = None,
         parameters: Optional[Mapping[str, float]] = None,
         **named: Any,
     ) -> None:
@@ -240,7 +249,8 @@ class Stencil(Kernel):
 
         box:    slices of the cells to update, `numpy.s_[2:-2, 2:-2]`; others are not written
         stream: an integer or an object with `__cuda_stream__`; None: the caller's current one
-        step, origin, whole: as in `run`
+
+        `first_step`, `origin` and `whole` are those of `run`.
         """
         frame = self._take()
         try:
@@ -248,7 +258,7 @@ class Stencil(Kernel):
             if named or len(arrays) != len(self.arrays):
                 given = self._split(arrays, self._all, named)
             self._put_parameters(frame, parameters, named)
-            self._put_place(frame, step, origin, whole)
+            self._put_place(frame, (first_step, origin, whole))
             library = library_of(given[0])
             on = self._stream(stream, library, given[0])
             slots: list[Slot] = []
@@ -326,14 +336,36 @@ class Stencil(Kernel):
                         raise UsageError(f"'{self.arrays[i].name}' is read-only: it cannot be overwritten")
                     slot.ours = True
 
-    def _put_place(self, frame: Frame, step: int, origin: Any, whole: Any) -> None:
-        arguments = frame.arguments
-        arguments.step = step
-        for field, given in (("origin", origin), ("global", whole)):
-            cells = (0, 0, 0) if given is None else tuple(given)
-            if given is not None and len(cells) != self._dims:
-                raise UsageError(f"origin and whole have a number for each of {self._dims} axes, not {len(cells)}")
-            getattr(arguments, field)[:] = [*reversed(cells), 0, 0][:3]
+    def _named_state(self, state: dict[str, Any], named: dict[str, Any]) -> dict[str, Any]:
+        """The arrays of a dict, whose keys are names as specs have them ("p.prev") or as calls do ("p_prev")."""
+        by_keyword = {key.replace(".", "_"): array for key, array in state.items()}
+        for key in by_keyword:
+            if key not in self._array_index:
+                have = ", ".join(a.name for a in self.arrays if not a.written)
+                raise UsageError(f"'{self.name}' has no array '{key}'; it takes {have}")
+            if key in named:
+                raise UsageError(f"'{key}' is given twice")
+        return {**named, **by_keyword}
+
+    def _new_state(self, state: dict[str, Any], results: Any) -> dict[str, Any]:
+        keys = {key.replace(".", "_"): key for key in state}
+        listed = (results,) if self._tuple is None else results
+        after = dict(state)
+        for (name, _), array in zip(self._results, listed):
+            after[keys.get(name, name)] = array
+        return after
+
+    def _put_place(self, frame: Frame, where: Any) -> None:
+        """Where the arrays lie in a larger grid, and the number of the first step; None: nowhere else, and 0."""
+        first, origin, whole = where or (0, None, None)
+        frame.arguments.step = first
+        if origin is not None or whole is not None or frame.has_place:
+            for given in (origin, whole):
+                if given is not None and len(given) != self._dims:
+                    raise UsageError(f"'{self.name}' has {self._dims} axes, but a place in the grid has {len(given)}")
+            frame.arguments.origin[:] = x_first(origin)
+            getattr(frame.arguments, "global")[:] = x_first(whole)
+            frame.has_place = origin is not None or whole is not None
 
     def _put_box(self, frame: Frame, box: Any, shape: tuple[int, ...]) -> bool:
         """False: the box is empty."""

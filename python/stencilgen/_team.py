@@ -318,6 +318,7 @@ class Team:
         steps: int = 1,
         out: Any = None,
         overwrite: bool = False,
+        first_step: int = 0,
         stream: Any = None,
         parameters: Optional[Mapping[str, float]] = None,
         **named: Any,
@@ -349,6 +350,7 @@ class Team:
                 begun = perf_counter()
                 self._send(kernel, part, frame, count, on)
                 left -= count
+                frame.arguments.step += count
                 slots = [slots[i] for i in frame.final[:]]
                 if left > 0 and own:
                     self.wait(on)
@@ -357,7 +359,8 @@ class Team:
             return slots
 
         try:
-            return kernel._run(arrays, steps, out, overwrite, None, stream, parameters, named, make)
+            where = (first_step, None, None)
+            return kernel._run(arrays, steps, out, overwrite, None, stream, parameters, named, where, make)
         except BaseException as error:
             self._tell(error)
             raise

@@ -118,6 +118,19 @@ class Result:
     settled_seconds: float  #: the time by which builds choose
 
 
+@dataclass(frozen=True)
+class Drift:
+    """A kernel that a sweep timed again, to see whether the GPU kept its speed. Times are seconds."""
+
+    plan: str
+    evaluation: int  #: it was timed again after so many of the sweep's evaluations
+    first_seconds: float
+    seconds: float
+    clock: float  #: at this time: MHz; NaN: not known
+    temperature: float  #: degrees Celsius; NaN
+    taken: int  #: when, in milliseconds since 1970
+
+
 SEARCHES = {"guided": "SG_SEARCH_GUIDED", "exhaustive": "SG_SEARCH_EXHAUSTIVE", "random": "SG_SEARCH_RANDOM"}
 
 
@@ -239,4 +252,13 @@ def results(name: Optional[str] = None, *, context: Optional[Context] = None) ->
 
     callback = _abi.result_callback(add)
     context.must(lib.sg_results(context.handle, bytes_of(name), callback, None))
+    return found
+
+
+def drifts(sweep: int, *, context: Optional[Context] = None) -> list[Drift]:
+    """Every kernel that was timed again in a sweep, by the `sweep` of a Result."""
+    context = context or default_context()
+    found: list[Drift] = []
+    callback = _abi.drift_callback(lambda _, drift: found.append(copy_facts(Drift, drift.contents)))
+    context.must(lib.sg_drifts(context.handle, sweep, callback, None))
     return found
