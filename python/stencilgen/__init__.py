@@ -48,6 +48,7 @@ from ._errors import (
 from ._kernel import Check, Explanation, Kernel, KernelInfo, Method, Speed
 from ._lists import Found, Merge, Reduce, Scan
 from ._matrix import Conversion, DeviceMatrix, Format, Matrix, MatrixInfo, Product
+from ._points import Points, PointsInfo
 from ._stencil import Stencil
 from ._team import Part, Team, TeamInfo
 from ._transport import Transport, local_transports
@@ -87,6 +88,8 @@ __all__ = [
     "ParameterInfo",
     "Part",
     "PlanError",
+    "Points",
+    "PointsInfo",
     "Product",
     "Progress",
     "Reduce",

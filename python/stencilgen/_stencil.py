@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from collections import namedtuple
+from ctypes import byref
 from time import perf_counter
 from typing import Any, Mapping, Optional, Sequence
 
+from . import _abi
 from ._abi import lib
 from ._arrays import HOST, library_of, x_first
 from ._calls import Frame, Slot
+from ._context import copy_facts
 from ._errors import UsageError
 from ._kernel import Kernel, kernel_kind
+from ._points import OpenPoints, Points, PointsInfo, check_names
 
 # A run is made in parts, so that an interrupt is seen between them: on the cpu device of about this many seconds.
 # On a GPU the parts are long enough to lose nothing.
@@ -43,6 +47,8 @@ class Stencil(Kernel):
         self._written = [i for i, a in enumerate(self.arrays) if a.written]
         # Arrays that swap roles after each launch: the written one, the current one, the previous one.
         self._rotating = [(i, a.reads, a.previous) for i, a in enumerate(self.arrays) if a.written and a.reads >= 0]
+        #: the sets of points that its spec declares
+        self.points: tuple[PointsInfo, ...] = tuple(self._points_of(i) for i in range(self._point_sets))
         self._all = range(len(self.arrays))
         self._single = self.info.steps == 1
         self._part = self.info.steps if self._place == HOST else self.info.steps * _GPU_LAUNCHES
@@ -63,11 +69,22 @@ class Stencil(Kernel):
         if len(self._results) > 1:
             self._tuple = namedtuple("Fields", [name for name, _ in self._results], rename=True)  # type: ignore[misc]
 
+    def _points_of(self, index: int) -> PointsInfo:
+        info = _abi.sg_points_info()
+        self.context.must(lib.sg_kernel_points(self._handle, index, byref(info)))
+        return copy_facts(PointsInfo, info)
+
+    @property
+    def points_source(self) -> str:
+        """The CUDA file of its points; "" if there are none."""
+        return self._text("SG_TEXT_POINTS")
+
     def __call__(
         self,
         *arrays: Any,
         out: Any = None,
         box: Any = None,
+        points: Optional[Mapping[str, Points]] = None,
         stream: Any = None,
         parameters: Optional[Mapping[str, float]] = None,
         **named: Any,
@@ -78,7 +95,8 @@ class Stencil(Kernel):
 
         Returns the new field, or a named tuple of several.
         """
-        return self._run(arrays, 1, out, False, box, stream, parameters, named, None)
+        make = self._with_points(points, 0) if points is not None or self.points else None
+        return self._run(arrays, 1, out, False, box, stream, parameters, named, None, make)
 
     def run(
         self,
@@ -90,6 +108,7 @@ class Stencil(Kernel):
         first_step: int = 0,
         origin: Optional[Sequence[int]] = None,
         whole: Optional[Sequence[int]] = None,
+        points: Optional[Mapping[str, Points]] = None,
         stream: Any = None,
         parameters: Optional[Mapping[str, float]] = None,
         **named: Any,
@@ -104,6 +123,7 @@ class Stencil(Kernel):
         origin:     of arrays that are a part of a larger grid: where their first cell is in it, (z, y, x); for specs that
                     ask for `at.x`, …
         whole:      the size of that grid, (nz, ny, nx)
+        points:     of specs with points: the `Points` of each set by its name; such a run waits for its traces
         stream:     an integer or an object with `__cuda_stream__`; None: the caller's current one
 
         Returns the new field, or a named tuple of fields (`u`, `u_prev`): arrays of the first one's library. A dict of
@@ -112,7 +132,8 @@ class Stencil(Kernel):
         (KeyboardInterrupt) ends a long run between launches.
         """
         where = None if origin is None and whole is None and not first_step else (first_step, origin, whole)
-        return self._run(arrays, steps, out, overwrite, box, stream, parameters, named, where)
+        make = self._with_points(points, first_step) if points is not None or self.points else None
+        return self._run(arrays, steps, out, overwrite, box, stream, parameters, named, where, make)
 
     def _run(
         self, arrays: tuple[Any, ...], steps: int, out: Any, overwrite: bool, box: Any, stream: Any,
@@ -174,6 +195,21 @@ class Stencil(Kernel):
         finally:
             self._frames.append(frame)
         return results[0] if self._tuple is None else self._tuple(*results)
+
+    def _with_points(self, points: Optional[Mapping[str, Points]], first: int) -> Any:
+        """Makes the steps of a run with points."""
+        given = check_names(self.name, self.points, points)
+
+        def make(frame: Frame, slots: list[Any], steps: int, stream: int, foreign: Any, lent: list[Any]) -> list[Any]:
+            sets = OpenPoints(
+                self.context, self._handle, slots[self._inputs[0]].shape, self.points, given, self.dtype, first, steps
+            )
+            try:
+                return self._make(frame, slots, steps, stream, foreign, lent, sets)
+            finally:
+                sets.close()
+
+        return make
 
     def _repeat(
         self, arrays: tuple[Any, ...], out: Any, stream: Any, parameters: Optional[Mapping[str, float]],
@@ -401,8 +437,9 @@ class Stencil(Kernel):
         self._put_temporary(frame, stream)
 
     def _make(
-        self, frame: Frame, slots: list[Any], steps: int, stream: int, foreign: Any, lent: list[Any]
-    ) -> list[Any]:
+        self, frame: Frame, slots: list[Any], steps: int, stream: int, foreign: Any, lent: list[Any],
+        points: Optional[OpenPoints] = None,
+    ) -> list[Any]:  # fmt: skip
         """Makes the steps. Returns the slots by what they hold then, and adds those that are new to `lent`."""
         if steps < 0:
             raise UsageError(f"{steps} steps cannot be run")
@@ -410,7 +447,7 @@ class Stencil(Kernel):
         while steps > 0:
             own = self._make_room(slots, foreign, lent)
             self._lay_all(frame, slots, stream)
-            if not own and self._single and not frame.has_box:
+            if not own and self._single and not frame.has_box and points is None:
                 # Arrays of the caller's that are only read may be one: u = u_prev, a wave that begins at rest.
                 status = lib.sg_launch(self._handle, frame.reference, stream)
                 if status:
@@ -421,7 +458,10 @@ class Stencil(Kernel):
                 continue
             now = min(steps, part) if own else 1
             begin = perf_counter()
-            status = lib.sg_run(self._handle, frame.reference, now, stream, frame.final)
+            if points is not None:
+                status = points.run(frame.reference, now, stream, frame.final)
+            else:
+                status = lib.sg_run(self._handle, frame.reference, now, stream, frame.final)
             if status:
                 self._fail(status)
             if perf_counter() - begin < _PART_SECONDS:
