@@ -23,6 +23,7 @@ which makes a copy.
     .plan .source .model .info .arrays        look into one
     .check() .measure() .explain() .tune()    whether it is right, how fast it is, why it is so, what is faster
     .save(path)                               to load it where there is neither Lua nor a compiler
+    Points, evaluate                          sources and receivers between cells; a field by an expression
     Matrix, Context, results, doctor          sparse matrices, devices, tuning results, what this machine offers
     Team                                      one grid on several GPUs, by MPI, torch.distributed, NCCL or threads
 
@@ -30,7 +31,7 @@ Errors are exceptions: `Error`, and below it `SpecError`, `PlanError`, `DataErro
 the library. `python -m stencilgen` is the command. docs/python.md has more.
 """
 
-from ._build import build, count_specs, load
+from ._build import build, count_specs, evaluate, find_spec, load
 from ._calls import ArrayInfo, ParameterInfo
 from ._context import CacheEntry, CacheInfo, Context, DeviceInfo, Finding, default_context, doctor, version
 from ._errors import (
@@ -108,6 +109,8 @@ __all__ = [
     "default_context",
     "doctor",
     "drifts",
+    "evaluate",
+    "find_spec",
     "load",
     "local_transports",
     "results",

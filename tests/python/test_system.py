@@ -112,3 +112,29 @@ def test_a_dict_of_one_field(kernel: Any) -> None:
     u = np.zeros((7, 9))
     assert (kernel.run({"u": u}, steps=2)["u"] == kernel.run(u, steps=2)).all()
     assert (kernel({"u": u})["u"] == kernel(u)).all()
+
+
+def test_a_spec_by_its_name() -> None:
+    one = "stencil { name = '%s', shape = star(1, 1), coefficients = { %d, 0, 0 } }"
+    text = f"return {{ {one % ('one', 1)}, {one % ('two', 2)} }}"
+    assert sg.find_spec("two", text=text) == 1
+    kernel = sg.build(text=text, name="two", size=(5,), device="cpu")
+    assert kernel.name == "two" and (kernel(np.ones(5, "float32"))[1:-1] == 2).all()
+    with pytest.raises(sg.UsageError, match="one.*two"):
+        sg.build(text=text, name="three", device="cpu")
+
+
+def test_a_field_by_an_expression() -> None:
+    got = sg.evaluate("x + 10*y + 100*z + 1000*nx + hypot(3, 4)*pi", (3, 4, 5), dtype="float64")
+    z, y, x = np.indices((3, 4, 5))
+    assert got.dtype == "float64" and np.allclose(got, x + 10 * y + 100 * z + 5000 + 5 * np.pi, rtol=1e-15)
+    box = np.s_[1:3, 0:0, 2:]
+    assert sg.evaluate("x", (3, 4, 5), box=box).shape == (2, 0, 3)
+    box = np.s_[1:3, 2:4, 2:]
+    part = sg.evaluate("x + 10*y + 100*z", (3, 4, 5), box=box)
+    assert part.dtype == "float32" and (part == (x + 10 * y + 100 * z)[box]).all()
+    assert (sg.evaluate("2*x", 6, dtype="int32") == 2 * np.arange(6)).all()
+    with pytest.raises(sg.SpecError, match="height:1: error: .*'w'"):
+        sg.evaluate("w + 1", (4, 4), name="height")
+    with pytest.raises(sg.UsageError, match="as many slices"):
+        sg.evaluate("x", (4, 4), box=np.s_[1:2, :, :])
