@@ -39,7 +39,7 @@ class Points:
                one, with a row for each step up to its last; or a function traces(first, samples) that takes the rows from
                step `first` on and must copy what it keeps
 
-    The rows of a run with `first_step` begin at this number, so a run may be made in parts.
+    The rows of a run with `step` begin at this number, so a run may be made in parts.
     """
 
     def __init__(

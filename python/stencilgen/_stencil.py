@@ -105,7 +105,7 @@ class Stencil(Kernel):
         out: Any = None,
         overwrite: bool = False,
         box: Any = None,
-        first_step: int = 0,
+        step: int = 0,
         origin: Optional[Sequence[int]] = None,
         whole: Optional[Sequence[int]] = None,
         points: Optional[Mapping[str, Points]] = None,
@@ -119,7 +119,7 @@ class Stencil(Kernel):
         out:        of one step: the array for the result (a tuple for several written fields, or a dict by name)
         overwrite:  the arrays given may be used as memory, and their content is lost; saves one grid a time level
         box:        slices of the cells to update, `numpy.s_[2:-2, 2:-2]`; others keep their values
-        first_step: the number of the first step, for specs that ask for `at.step`
+        step:       the number of the first step, for specs that ask for `at.step`
         origin:     of arrays that are a part of a larger grid: where their first cell is in it, (z, y, x); for specs that
                     ask for `at.x`, …
         whole:      the size of that grid, (nz, ny, nx)
@@ -131,8 +131,8 @@ class Stencil(Kernel):
         Raises UsageError or DataError for arrays that do not fit, DeviceError where a launch fails. An interrupt
         (KeyboardInterrupt) ends a long run between launches.
         """
-        where = None if origin is None and whole is None and not first_step else (first_step, origin, whole)
-        make = self._with_points(points, first_step) if points is not None or self.points else None
+        where = None if origin is None and whole is None and not step else (step, origin, whole)
+        make = self._with_points(points, step) if points is not None or self.points else None
         return self._run(arrays, steps, out, overwrite, box, stream, parameters, named, where, make)
 
     def _run(
@@ -269,7 +269,7 @@ class Stencil(Kernel):
         self,
         *arrays: Any,
         box: Any = None,
-        first_step: int = 0,
+        step: int = 0,
         origin: Optional[Sequence[int]] = None,
         whole: Optional[Sequence[int]] = None,
         stream: Any = None,
@@ -286,7 +286,7 @@ class Stencil(Kernel):
         box:    slices of the cells to update, `numpy.s_[2:-2, 2:-2]`; others are not written
         stream: an integer or an object with `__cuda_stream__`; None: the caller's current one
 
-        `first_step`, `origin` and `whole` are those of `run`.
+        `step`, `origin` and `whole` are those of `run`.
         """
         frame = self._take()
         try:
@@ -294,7 +294,7 @@ class Stencil(Kernel):
             if named or len(arrays) != len(self.arrays):
                 given = self._split(arrays, self._all, named)
             self._put_parameters(frame, parameters, named)
-            self._put_place(frame, (first_step, origin, whole))
+            self._put_place(frame, (step, origin, whole))
             library = library_of(given[0])
             on = self._stream(stream, library, given[0])
             slots: list[Slot] = []
@@ -398,7 +398,7 @@ class Stencil(Kernel):
         if origin is not None or whole is not None or frame.has_place:
             for given in (origin, whole):
                 if given is not None and len(given) != self._dims:
-                    raise UsageError(f"'{self.name}' has {self._dims} axes, but a place in the grid has {len(given)}")
+                    raise UsageError(f"origin and whole have a number for each of {self._dims} axes, not {len(given)}")
             frame.arguments.origin[:] = x_first(origin)
             getattr(frame.arguments, "global")[:] = x_first(whole)
             frame.has_place = origin is not None or whole is not None

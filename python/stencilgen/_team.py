@@ -318,7 +318,7 @@ class Team:
         steps: int = 1,
         out: Any = None,
         overwrite: bool = False,
-        first_step: int = 0,
+        step: int = 0,
         stream: Any = None,
         parameters: Optional[Mapping[str, float]] = None,
         **named: Any,
@@ -359,7 +359,7 @@ class Team:
             return slots
 
         try:
-            where = (first_step, None, None)
+            where = (step, None, None)
             return kernel._run(arrays, steps, out, overwrite, None, stream, parameters, named, where, make)
         except BaseException as error:
             self._tell(error)

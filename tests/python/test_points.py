@@ -86,13 +86,13 @@ def test_against_numpy(dims: int, dtype: str, rng: np.random.Generator) -> None:
     parts = dict(shot=sg.Points(s.shot, series=np.vstack([s.series] * 2)), rec=sg.Points(s.rec, traces=own))
     state: Any = {"c": s.c, "u": s.u, "u.prev": s.old}
     for first, steps in ((0, 1), (1, 5), (6, 3)):
-        state = s.kernel.run(state, steps=steps, first_step=first, dt=0.25, points=parts)
+        state = s.kernel.run(state, steps=steps, step=first, dt=0.25, points=parts)
     assert (state["u"] == got.u).all() and (state["u.prev"] == got.u_prev).all()
     assert parts["rec"].traces is own and (own[:9] == points["rec"].traces).all() and (own[9:] == 77).all()
     grown = sg.Points(s.rec)
     state = s.kernel({"c": s.c, "u": s.u, "u.prev": s.old}, dt=0.25, points={**parts, "rec": grown})
     assert grown.traces.shape == (1, 5)
-    s.kernel.run(state, steps=8, first_step=1, dt=0.25, points={**parts, "rec": grown})
+    s.kernel.run(state, steps=8, step=1, dt=0.25, points={**parts, "rec": grown})
     assert (grown.traces == points["rec"].traces).all()
 
     # By functions.

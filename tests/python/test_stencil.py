@@ -274,8 +274,10 @@ def test_boxes(shift: Any, rng: np.random.Generator) -> None:
 
 
 def test_positions() -> None:
-    text = "return stencil { name = 'p', dtype = 'double', boundary = 'clamp', update = function(u, p, at)\n" \
-           "return u(0, 0) + 0 * u(1, 0) + at.x + 10 * at.y + 100 * at.step + 1000 * at.nx end }"
+    text = (
+        "return stencil { name = 'p', dtype = 'double', boundary = 'clamp', update = function(u, p, at)\n"
+        "return u(0, 0) + 0 * u(1, 0) + at.x + 10 * at.y + 100 * at.step + 1000 * at.nx end }"
+    )
     kernel = sg.build(text=text, size=(3, 4), device="cpu")
     u = np.zeros((3, 4))
     y, x = np.mgrid[:3, :4]

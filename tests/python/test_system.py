@@ -34,20 +34,20 @@ def test_positions_and_steps(kernel: Any) -> None:
     for steps in (1, 2, 5, 40):  # a run is made in parts, and its steps are counted on
         assert (kernel.run(u, steps=steps) == places(u.shape, 0, steps)).all()
         assert (kernel.run(u.copy(), steps=steps, overwrite=True) == places(u.shape, 0, steps)).all()
-    assert (kernel.run(u, steps=3, first_step=11) == places(u.shape, 11, 14)).all()
+    assert (kernel.run(u, steps=3, step=11) == places(u.shape, 11, 14)).all()
     part = dict(origin=(20, -3), whole=(70, 90))
     assert (kernel.run(u, steps=2, **part) == places(u.shape, 0, 2, *part.values())).all()
-    assert (kernel.run(u, first_step=4, **part) == places(u.shape, 4, 5, *part.values())).all()
+    assert (kernel.run(u, step=4, **part) == places(u.shape, 4, 5, *part.values())).all()
     out = np.empty_like(u)
-    kernel.launch(u, out, first_step=6, **part)
+    kernel.launch(u, out, step=6, **part)
     assert (out == places(u.shape, 6, 7, *part.values())).all()
     kernel.launch(u, out)
     assert (out == kernel(u)).all() and (out == places(u.shape, 0, 1)).all(), "a place reached the next call"
     for wrong in (dict(origin=(1,)), dict(whole=(1, 2, 3))):
-        with pytest.raises(sg.UsageError, match="has 2 axes"):
+        with pytest.raises(sg.UsageError, match="for each of 2 axes"):
             kernel.run(u, **wrong)
     with pytest.raises(sg.UsageError, match="step -1"):
-        kernel.run(u, first_step=-1)
+        kernel.run(u, step=-1)
 
 
 def test_positions_of_ranks(kernel: Any) -> None:
@@ -55,7 +55,7 @@ def test_positions_of_ranks(kernel: Any) -> None:
         mine = team.build(text=PLACES, size=(17, 9))
         part = team.part(mine, (17, 9))
         u = part.cut(np.zeros((17, 9)))
-        return team.collect(part, team.run(mine, part, u, steps=9, first_step=3))
+        return team.collect(part, team.run(mine, part, u, steps=9, step=3))
 
     for whole in sg.Team.local(3, work, device="cpu"):
         assert (whole == places((17, 9), 3, 12)).all()
