@@ -104,8 +104,6 @@ def test_a_system(specs: Path, rng: np.random.Generator) -> None:
             wave.run(wrong, steps=1)
     with pytest.raises(sg.UsageError, match="'p' is given twice"):
         wave.run(state, p=p)
-    with pytest.raises(sg.UsageError, match="system"):
-        wave.run(state, box=np.s_[1:3, 1:3])
 
 
 def test_a_dict_of_one_field(kernel: Any) -> None:
