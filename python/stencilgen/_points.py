@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ctypes
-from ctypes import byref, c_int64, c_void_p
+from ctypes import POINTER, byref, c_double, c_int64, c_void_p
 from dataclasses import dataclass
 from typing import Any, Callable, Mapping, Optional, Sequence
 
@@ -113,7 +113,8 @@ class OpenPoints(Interrupts):
             )
         item.struct_size = ctypes.sizeof(item)
         name = info.name.encode()
-        item.name, item.count, item.positions = name, len(points), points.positions.ctypes.data
+        item.name, item.count = name, len(points)
+        item.positions = points.positions.ctypes.data_as(POINTER(c_double))
         self._keep += [name, points]
         if info.injects and points.series is None:
             raise UsageError(f"points '{info.name}' inject: give them a series=…")
