@@ -383,7 +383,7 @@ class sg_team_part(Sized):
     _fields_ = [
         ("struct_size", c_size_t), ("global", c_int64 * 3), ("ranks", c_int * 3), ("launches", c_int),
         ("place", c_int * 3), ("begin", c_int64 * 3), ("end", c_int64 * 3), ("low", c_int64 * 3),
-        ("high", c_int64 * 3), ("size", c_int64 * 3),
+        ("high", c_int64 * 3), ("size", c_int64 * 3), ("steps", c_int64),
     ]  # fmt: skip
 
 

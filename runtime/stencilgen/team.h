@@ -111,15 +111,17 @@ SG_API sg_status sg_team_facts(const sg_team *, sg_team_info *out);
 
 /* sg_build on every rank, for its share of a grid of options->size (0: the default size on each
  * rank). `ranks` as in sg_team_part; NULL: chosen. The kernel is the same on all ranks; specs,
- * options or versions that differ are an error. */
+ * options or versions that differ are an error. Where parts are too thin for the ghost cells of
+ * options->steps at a time, the kernel is planned for fewer, and a warning says so; SG_ERROR_PLAN
+ * if they are too thin for one step. */
 SG_API sg_status sg_team_build(sg_team *, const char *spec_path, const sg_build_options *options,
                                const int *ranks, sg_kernel **out);
 
 typedef struct sg_team_part {
     size_t struct_size;
     int64_t global[3]; /* given: extents of the whole grid, x first; unused axes 0 or 1 */
-    int ranks[3]; /* the process grid, x first; all 0: chosen, by least surface and with x cut last
-                   */
+    int ranks[3]; /* the process grid, x first; all 0: that of sg_team_build, else chosen, by least
+                     surface and with x cut last */
     int launches; /* between two exchanges of ghost cells, which are as much wider; 0: chosen */
 
     /* The rest is the result. */
@@ -128,11 +130,12 @@ typedef struct sg_team_part {
     int64_t low[3],
         high[3];     /* ghost cells before and behind them; 0 at the ends of the whole grid */
     int64_t size[3]; /* of this rank's arrays: low + (end − begin) + high */
+    int64_t steps;   /* that a launch makes: fewer than the kernel can, where parts are too thin */
 } sg_team_part;
 
 /* Divides a grid. Parts differ by at most one cell along an axis. SG_ERROR_PLAN if a part would
- * have fewer cells than the ghost cells of its neighbour; the text names a process grid that works.
- */
+ * have fewer cells than the ghost cells of its neighbour, for a single step; the text names a
+ * process grid that works. SG_ERROR_USAGE if sg_team_build was given another process grid. */
 SG_API sg_status sg_team_arrange(sg_team *, const sg_kernel *, sg_team_part *part);
 
 /* ---- work ------------------------------------------------------------------------------------ */

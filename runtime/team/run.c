@@ -15,14 +15,12 @@ typedef struct arranging {
     sg_team *team;
     const sg_kernel *kernel;
     sg_team_part *out;
+    bool again; /* for launches that all ranks know */
 } arranging;
 
-/* Ghost cells for `depth` steps. */
-static void find_widths(const program *p, int64_t depth, int64_t low[3], int64_t high[3]) {
-    for (int axis = 0; axis < PROGRAM_AXES; axis++) {
-        low[axis] = depth * p->grid.low[axis];
-        high[axis] = depth * p->grid.high[axis];
-    }
+/* The steps for which ghost cells last between two exchanges. */
+static int64_t depth_of(const sg_team_part *part) {
+    return part->steps * (part->launches > 1 ? part->launches : 1);
 }
 
 static void arrange_part(job *j, const sg_team *t, const program *p, sg_team_part *part) {
@@ -40,9 +38,29 @@ static void arrange_part(job *j, const sg_team *t, const program *p, sg_team_par
     }
     if (part->launches < 0 || part->launches > 1000)
         context_refuse(j, "%d launches between two exchanges; 1 to 1000 can be", part->launches);
-    find_widths(p, parts_depth(p, part->global, part->launches), low, high);
-    parts_choose(j, p, part->global, t->transport.ranks, part->ranks, low, high, part->ranks);
+    parts_choose(j, p, t->transport.ranks, part->ranks, false, part);
+    parts_widths(p, depth_of(part), low, high);
     parts_place(p, t->transport.rank, low, high, part);
+}
+
+/* A process grid that is given to sg_team_build need not be given again. */
+static void recall(job *j, const sg_team *t, const sg_kernel *k, sg_team_part *part) {
+    const digest source = team_digest(k);
+    const team_division *d = team_find(t, &source);
+    bool open = true, same = true;
+    if (d == NULL || d->ranks[0] == 0)
+        return;
+    for (int axis = 0; axis < PROGRAM_AXES; axis++) {
+        open = open && part->ranks[axis] == 0;
+        same = same && (part->ranks[axis] > 0 ? part->ranks[axis] : 1) == d->ranks[axis];
+    }
+    if (!open && !same)
+        context_refuse(j,
+                       "'%s' was built for %s ranks, and its part is for %dx%dx%d: leave the "
+                       "process grid of the part 0",
+                       k->program->name, parts_text(j, k->program, d->ranks), part->ranks[0],
+                       part->ranks[1], part->ranks[2]);
+    memcpy(part->ranks, d->ranks, sizeof d->ranks);
 }
 
 static void arrange_own(job *j, void *argument) {
@@ -52,6 +70,8 @@ static void arrange_own(job *j, void *argument) {
         context_refuse(j, "there is no kernel");
     context_expect(j, a->out, "sg_team_part");
     context_read(j, &part, sizeof part, a->out, "sg_team_part");
+    if (!a->again)
+        recall(j, a->team, a->kernel, &part);
     arrange_part(j, a->team, a->kernel->program, &part);
     context_write(j, a->out, &part, sizeof part, "sg_team_part");
 }
@@ -65,8 +85,7 @@ static void choose_launches(job *j, void *argument) {
     context_read(j, &part, sizeof part, a->out, "sg_team_part");
     int32_t mine = part.launches, *all = job_array(j, (size_t)t->transport.ranks, sizeof *all);
     if (mine == 0)
-        mine =
-            parts_depth(p, part.global, 1) > 1 ? 1 : parts_launches(t, p, part.global, part.ranks);
+        mine = part.steps > 1 ? 1 : parts_launches(t, p, part.global, part.ranks);
     team_gather(j, t, &mine, sizeof mine, all);
     part.launches = all[0];
     context_write(j, a->out, &part, sizeof part, "sg_team_part");
@@ -76,11 +95,12 @@ static void arrange(job *j, void *argument) {
     arranging *a = argument;
     team_together(j, a->team, arrange_own, a);
     choose_launches(j, a);
+    a->again = true;
     team_together(j, a->team, arrange_own, a);
 }
 
 sg_status sg_team_arrange(sg_team *team, const sg_kernel *kernel, sg_team_part *part) {
-    arranging a = {team, kernel, part};
+    arranging a = {.team = team, .kernel = kernel, .out = part};
     return team_run(team, arrange, &a);
 }
 
@@ -247,12 +267,17 @@ static void make_launch(job *j, run *r, const leap *by, int64_t left) {
 
 /* ---- the run --------------------------------------------------------------------------------- */
 
+/* The next of so many steps. */
+static leap choose_leap(const run *r, int64_t left) {
+    return steps_choose(r->kernel->program, r->part.global,
+                        left < r->part.steps ? left : r->part.steps, false);
+}
+
 static void make_steps(job *j, run *r) {
-    const program *p = r->kernel->program;
     device *d = r->kernel->context->device;
     halo_show(j, &r->halo, &r->launch);
     for (int64_t done = 0; done < r->count;) {
-        const leap by = steps_choose(p, r->part.global, r->count - done, false);
+        const leap by = choose_leap(r, r->count - done);
         if (r->fresh < by.steps)
             fill_ghosts(j, r, done == 0, r->stream);
         make_launch(j, r, &by, r->count - done);
@@ -274,6 +299,7 @@ static void read_part(job *j, run *r) {
             again.ranks[axis] != r->part.ranks[axis])
             context_refuse(j, "the part of '%s' is not from sg_team_arrange with this kernel",
                            p->name);
+    r->part.steps = again.steps;
 }
 
 static void check_arguments(job *j, run *r) {
@@ -301,8 +327,8 @@ static void run_own(job *j, run *r) {
     steps_allow(j, p, r->count);
     read_part(j, r);
     check_arguments(j, r);
-    r->depth = parts_depth(p, r->part.global, r->part.launches);
-    find_widths(p, r->depth, low, high);
+    r->depth = depth_of(&r->part);
+    parts_widths(p, r->depth, low, high);
     const bool corners = p->grid.corners || r->depth > 1;
     r->halo = (halo){.team = r->team, .kernel = r->kernel};
     r->halo.send_count = parts_faces(p, &r->part, low, high, corners, true, r->halo.sends);

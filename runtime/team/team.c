@@ -350,6 +350,7 @@ typedef struct building {
     const sg_build_options *given;
     const int *ranks;
     sg_kernel *kernel;
+    sg_team_part part; /* how it divides the grid */
 } building;
 
 static void build_as(job *j, const building *b, const sg_build_options *how, sg_kernel **out) {
@@ -363,19 +364,34 @@ static void release(void *kernel) {
     sg_release(kernel);
 }
 
-/* Launches of several steps compute ghost cells too: they are planned for a part with those. */
-static void widen(job *j, building *b, const int64_t global[3], const int grid[3],
-                  sg_build_options *how) {
-    const program *p = b->kernel->program;
-    const int64_t depth = parts_depth(p, global, 1);
-    sg_kernel *before = b->kernel;
-    if (depth == 1)
-        return;
+/* Divides the grid for the kernel. Whether parts are too thin for its longest launch: then the
+   next build, if it is not the `last`, is for fewer steps. */
+static bool divide(job *j, const building *b, const sg_kernel *k, const int *wanted, bool last,
+                   sg_team_part *part, sg_build_options *how) {
+    const program *p = k->program;
+    if (!program_is_grid(p))
+        context_refuse(j, "'%s' is no stencil, of which alone a team runs parts", p->name);
+    parts_choose(j, p, b->team->transport.ranks, wanted, !last, part);
     for (int axis = 0; axis < p->dims; axis++)
-        if (grid[axis] > 1)
-            how->size[axis] += depth * (grid[axis] == 2 && !p->grid.periodic[axis]
-                                            ? (p->grid.low[axis] + p->grid.high[axis] + 1) / 2
-                                            : p->grid.low[axis] + p->grid.high[axis]);
+        how->size[axis] = (part->global[axis] - 1) / part->ranks[axis] + 1;
+    if (part->steps == parts_steps(p, part->global, INT32_MAX))
+        return false;
+    const int64_t most = parts_most_steps(p, part);
+    how->steps = how->steps < most ? how->steps : most;
+    return true;
+}
+
+/* Launches of several steps compute ghost cells too: they are planned for a part with those. */
+static void widen(const program *p, const sg_team_part *part, sg_build_options *how) {
+    for (int axis = 0; axis < p->dims; axis++)
+        if (part->ranks[axis] > 1)
+            how->size[axis] += part->steps * (part->ranks[axis] == 2 && !p->grid.periodic[axis]
+                                                  ? (p->grid.low[axis] + p->grid.high[axis] + 1) / 2
+                                                  : p->grid.low[axis] + p->grid.high[axis]);
+}
+
+static void build_again(job *j, building *b, const sg_build_options *how) {
+    sg_kernel *before = b->kernel;
     b->kernel = NULL;
     job_defer(j, release, before);
     build_as(j, b, how, &b->kernel);
@@ -383,35 +399,69 @@ static void widen(job *j, building *b, const int64_t global[3], const int grid[3
     sg_release(before);
 }
 
+static void say_thin(job *j, const building *b, int64_t most) {
+    const program *p = b->kernel->program;
+    const sg_team_part *part = &b->part;
+    if (b->team->transport.rank == 0)
+        logger_say(&b->team->context->logger, j, SG_LOG_WARNING,
+                   "'%s' makes %lld step%s a launch instead of %lld: parts of %s ranks are too "
+                   "thin for the ghost cells of more",
+                   p->name, (long long)part->steps, part->steps == 1 ? "" : "s", (long long)most,
+                   parts_text(j, p, part->ranks));
+}
+
 /* Plans for the whole grid first, to know what is to be divided. */
 static void build_own(job *j, void *argument) {
     building *b = argument;
+    sg_team_part *part = &b->part;
     sg_build_options how;
     sg_kernel *whole = NULL;
-    int grid[3];
     context_read(j, &how, sizeof how, b->given, "sg_build_options");
     how.struct_size = sizeof how;
     const int source_only = how.source_only;
     how.source_only = 1;
     build_as(j, b, &how, &whole);
     job_defer(j, release, whole);
-    const program *p = whole->program;
-    if (!program_is_grid(p))
-        context_refuse(j, "'%s' is no stencil, of which alone a team runs parts", p->name);
-    int64_t global[3], low[3], high[3];
-    for (int axis = 0; axis < PROGRAM_AXES; axis++) {
-        global[axis] = whole->info.size[axis] > 0 ? whole->info.size[axis] : 1;
-        low[axis] = p->grid.low[axis];
-        high[axis] = p->grid.high[axis];
-    }
-    parts_choose(j, p, global, b->team->transport.ranks, b->ranks, low, high, grid);
-    for (int axis = 0; axis < p->dims; axis++)
-        how.size[axis] = (global[axis] - 1) / grid[axis] + 1;
+    for (int axis = 0; axis < PROGRAM_AXES; axis++)
+        part->global[axis] = whole->info.size[axis] > 0 ? whole->info.size[axis] : 1;
+    bool thin = divide(j, b, whole, b->ranks, false, part, &how);
+    const int64_t most = parts_steps(whole->program, part->global, INT32_MAX);
     how.source_only = source_only;
     build_as(j, b, &how, &b->kernel);
-    widen(j, b, global, grid, &how);
+    if (divide(j, b, b->kernel, part->ranks, false, part, &how) || part->steps > 1) {
+        widen(b->kernel->program, part, &how);
+        build_again(j, b, &how);
+        thin = divide(j, b, b->kernel, part->ranks, true, part, &how) || thin;
+    }
+    if (thin && part->steps < most)
+        say_thin(j, b, most);
     job_keep(j, whole);
     sg_release(whole);
+}
+
+digest team_digest(const sg_kernel *k) {
+    const blob source = digest_piece(k->program->source);
+    return digest_of(&source, 1);
+}
+
+team_division *team_find(const sg_team *t, const digest *source) {
+    for (size_t i = 0; i < t->division_count; i++)
+        if (digest_equal(&t->divisions[i].source, source))
+            return &t->divisions[i];
+    return NULL;
+}
+
+/* The process grid that sg_team_arrange takes where it is left open; also that it was. */
+static void remember(const building *b, const digest *source) {
+    sg_team *t = b->team;
+    team_division *d = team_find(t, source);
+    if (d == NULL) {
+        t->divisions = job_grow(t->job, t->divisions, t->division_count, sizeof *t->divisions);
+        d = &t->divisions[t->division_count++];
+    }
+    *d = (team_division){.source = *source};
+    if (b->ranks != NULL && (b->ranks[0] != 0 || b->ranks[1] != 0 || b->ranks[2] != 0))
+        memcpy(d->ranks, b->part.ranks, sizeof d->ranks);
 }
 
 static void drop(void *argument) {
@@ -425,8 +475,7 @@ static void build_together(job *j, void *argument) {
     digest *all = job_array(j, (size_t)ranks, sizeof *all);
     job_defer(j, drop, b);
     team_together(j, t, build_own, b);
-    const blob source = digest_piece(b->kernel->program->source);
-    const digest mine = digest_of(&source, 1);
+    const digest mine = team_digest(b->kernel);
     team_gather(j, t, &mine, sizeof mine, all);
     for (int i = 1; i < ranks; i++)
         if (!digest_equal(&all[i], &all[0]))
@@ -434,12 +483,13 @@ static void build_together(job *j, void *argument) {
                      "ranks 0 and %d have built different kernels: specs, options, tuning results "
                      "and plans files must be the same on all ranks",
                      i);
+    remember(b, &mine);
     job_keep(j, b);
 }
 
 sg_status sg_team_build(sg_team *team, const char *spec_path, const sg_build_options *options,
                         const int *ranks, sg_kernel **out) {
-    building b = {team, spec_path, options, ranks, NULL};
+    building b = {.team = team, .path = spec_path, .given = options, .ranks = ranks};
     if (out == NULL)
         return SG_ERROR_USAGE;
     const sg_status status = team_run(team, build_together, &b);

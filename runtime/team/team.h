@@ -13,6 +13,13 @@ struct team_buffer {
     size_t room;
 };
 
+/* The process grid that sg_team_build was given for a kernel, which the digest of its source names
+   on all ranks. */
+typedef struct team_division {
+    digest source;
+    int ranks[3];
+} team_division;
+
 struct sg_team {
     sg_context *context;
     job *job;               /* holds the team itself */
@@ -25,8 +32,14 @@ struct sg_team {
     int64_t exchanges, bytes;
 
     struct team_buffer outgoing, incoming;
+    team_division *divisions;
+    size_t division_count;
     void *side; /* a stream of high priority, for stores and NCCL; else NULL */
 };
+
+digest team_digest(const sg_kernel *);
+/* NULL: there is none. */
+team_division *team_find(const sg_team *, const digest *source);
 
 /* Frees what a buffer holds. */
 void team_free(sg_team *, struct team_buffer *);
@@ -53,17 +66,27 @@ void team_abandon(sg_team *, const char *why);
 
 /* ---- parts (parts.c) ------------------------------------------------------------------------- */
 
-/* The steps for which ghost cells last between two exchanges: those of the longest way that the
-   whole grid can take, times the launches. */
-int64_t parts_depth(const program *, const int64_t global[3], int launches);
+/* The most steps that a launch makes of the whole grid, if it makes no more than `most`. */
+int64_t parts_steps(const program *, const int64_t global[3], int64_t most);
+
+/* The ghost cells that last for so many steps. */
+void parts_widths(const program *, int64_t depth, int64_t low[3], int64_t high[3]);
+
+/* "2x2" */
+const char *parts_text(job *, const program *, const int grid[3]);
 
 /* How many launches of one step to make between two exchanges. */
 int parts_launches(const sg_team *, const program *, const int64_t global[3], const int ranks[3]);
 
-/* The wanted process grid, or the best one if wanted is NULL or all 0. Parts need `low` and `high`
-   cells at least. Fails with FAULT_PLAN. */
-void parts_choose(job *, const program *, const int64_t global[3], int ranks, const int *wanted,
-                  const int64_t low[3], const int64_t high[3], int out[3]);
+/* Sets part->ranks and part->steps, by part->global and part->launches: the wanted process grid, or
+   the best one if wanted is NULL or all 0, and the most steps a launch for which its parts are
+   thick enough. Shorter launches of several steps make the same bytes; a kernel of such launches
+   makes none of one step, unless `single`. Fails with FAULT_PLAN where parts are too thin. */
+void parts_choose(job *, const program *, int ranks, const int *wanted, bool single,
+                  sg_team_part *part);
+
+/* The steps whose ghost cells these parts are thick enough for. */
+int64_t parts_most_steps(const program *, const sg_team_part *);
 
 /* Completes a part for a rank, for ghost cells of `low` and `high` where another part begins. */
 void parts_place(const program *, int rank, const int64_t low[3], const int64_t high[3],

@@ -151,6 +151,19 @@ named=$(sed -n 's/.*ranks (\([0-9x]*\)) work.*/\1/p' "$err")
 exits 0 run $cpu $heat --ranks "${named:-none}" --output "$results/b.npy"
 clear_results
 
+begin 'launches of several steps are shorter where parts are too thin for their ghost cells'
+exits 0 run $cpu specs/heat2d5.lua --input "$folder/two.npy" --steps 8 --schedule 'resident time=8' \
+    --output "$results/alone.npy"
+for ranks in 1x1 1x6; do
+    exits 0 run $cpu specs/heat2d5.lua --input "$folder/two.npy" --steps 8 --schedule 'resident time=8' \
+        --ranks $ranks --output "$results/ranks.npy"
+    alike "$results/alone.npy" "$results/ranks.npy"
+    [ $ranks = 1x1 ] || says "makes 2 steps a launch instead of 8"
+done
+exits 0 run $cpu specs/heat2d5.lua --input "$folder/two.npy" --steps 8 --ranks 1x13 \
+    --output "$results/ranks.npy"
+clear_results
+
 begin 'a truncated input is an error of one rank and of all'
 head -c 1500 "$folder/two.npy" >"$folder/short.npy"
 refused 3 'short.npy' specs/heat2d5.lua --input "$folder/short.npy" --ranks 4 \
@@ -282,6 +295,21 @@ if has mpirun && { [ -e "$module" ] || { skip 'there is no libstencilgen_mpi.so'
     says '--ranks names 3 ranks, but 2 processes were started'
     mpi 2 3 run $cpu $heat --ranks 1x14 --output "$results/b.npy"
     holds "$results"
+
+    begin 'one process of MPI that fails before it meets the others'
+    # fails_alone TEXT SPEC INPUT: the second of three has this spec and input.
+    fails_alone() {
+        timeout -k 5 60 mpirun --oversubscribe -n 1 "$STENCILGEN" run $cpu $heat --output "$results/b.npy" : \
+            -n 1 "$STENCILGEN" run $cpu "$2" --input "$3" --steps 3 --output "$results/b.npy" : \
+            -n 1 "$STENCILGEN" run $cpu $heat --output "$results/b.npy" >"$out" 2>"$err" </dev/null
+        code=$?
+        [ $code -ge 2 ] && [ $code -le 4 ] || flunk "exit code $code: $(cat "$err")"
+        says "rank 1: $1"
+        holds "$results"
+    }
+    fails_alone "$folder/missing.npy: error: cannot open" specs/heat2d5.lua "$folder/missing.npy"
+    echo 'return nonsense(' >"$folder/nonsense.lua"
+    fails_alone "$folder/nonsense.lua:" "$folder/nonsense.lua" "$folder/two.npy"
 
     begin 'checkpoints of processes of MPI'
     mpi 0 4 run $cpu $wave --steps 12 --schedule naive --output "$results/half.npy" \

@@ -241,6 +241,16 @@ static void several_steps(void **unused) {
     compare(&(problem){STAR(3, 1, "'zero'", "float"), "resident", {31, 27, 20}, 7, {1, 1, 2}, 2});
 }
 
+/* Parts that are too thin for the longest launch make shorter ones. */
+static void thin_parts(void **unused) {
+    (void)unused;
+    compare(&(problem){STAR(1, 1, "'fixed'", "float"), "temporal", {301, 1, 1}, 70, {7, 1, 1}, 0});
+    compare(
+        &(problem){STAR(2, 1, "'periodic'", "float"), "temporal", {301, 49, 1}, 21, {1, 6, 1}, 0});
+    compare(&(problem){STAR(2, 2, "'zero'", "double"), "temporal", {301, 37, 1}, 11, {1, 4, 1}, 0});
+    compare(&(problem){STAR(2, 1, "'clamp'", "float"), "resident", {29, 11, 1}, 13, {2, 5, 1}, 0});
+}
+
 /* Up to 4x4x4 ranks, of which the process grid is chosen in the last case. */
 static void many_ranks(void **unused) {
     (void)unused;
@@ -263,7 +273,7 @@ static int close_context(void **unused) {
 
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(boundaries),    cmocka_unit_test(shapes),     cmocka_unit_test(fields),
-    cmocka_unit_test(several_steps), cmocka_unit_test(many_ranks),
+    cmocka_unit_test(several_steps), cmocka_unit_test(many_ranks), cmocka_unit_test(thin_parts),
 };
 
 TEST_GROUP(same, open_context, close_context)
