@@ -344,6 +344,10 @@ typedef struct sg_arguments {
     void *temporary;          /* device memory for the launch to work in, aligned to 256 bytes; two
                                  launches at a time need two of them */
     size_t temporary_bytes;   /* at least what sg_temporary_bytes says */
+    /* Where the spec asks for positions: the place of cell (0,0,0) in the whole grid, which may be
+       below 0 where ghost cells come first; the cells of the whole grid (0: the grid's own size);
+       and the number of the first step, from which sg_run counts on. */
+    int64_t origin[3], global[3], step;
 } sg_arguments;
 
 /* The temporary memory that a launch with these arguments needs; only sizes matter. Most kernels

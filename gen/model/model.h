@@ -111,7 +111,8 @@ typedef struct model {
     int output_count;
     const struct separable *separable; /* of a convolution; else NULL */
     expr_pool *pool;
-    bool nonlinear; /* some output is not a weighted sum of taps: no textbook counts its work */
+    unsigned positions; /* those that the outputs hold, a bit each */
+    bool nonlinear;     /* some output is not a weighted sum of taps: no textbook counts its work */
     double textbook_multiplications; /* n for n points with coefficients; of an update as written
                                         out */
     double textbook_additions;       /* n − 1; of an update as written out, functions included */
@@ -240,7 +241,8 @@ static inline bool condition_is_comparison(expr_op op) {
 }
 
 /* Every comparison below the roots, and every `all` and `any` that stands in no other: in the
-   pool's order, counts 0. Returns how many. */
+   pool's order, counts 0. Conditions on positions alone are left out: their sides are the spec's,
+   whatever the data. Returns how many. */
 int conditions_find(job *, const expr_pool *, const expr_id *roots, int count, condition **out);
 
 /* A side of a condition that less than 1 % of the evaluations took. */

@@ -170,6 +170,8 @@ static void print_node(printer *p, const item *i) {
         text_printf(word, "p.%s", p->m->parameters[n->index].name);
     else if (n->op == EXPR_TAP)
         print_tap(p, n);
+    else if (n->op == EXPR_POSITION)
+        text_printf(word, "at.%s", position_words[n->index].name);
     else if (n->op == EXPR_NEGATE) {
         push_node(p, n->operand[0], BIND_TIGHT, false);
         push_literal(p, "-", BREAK_NEVER);

@@ -115,6 +115,9 @@ static expr_id copy_node(lua_State *L, model *m, const expr_node *n, const expr_
         m->arrays[n->index].used = true;
         m->points += m->shape == SHAPE_UPDATE;
         return expr_tap(m->pool, n->index, n->d);
+    case EXPR_POSITION:
+        m->positions |= 1u << n->index;
+        return expr_position(m->pool, (position)n->index);
     default:
         for (int i = 0; i < expr_words[n->op].operands; i++)
             operand[i] = copies[n->operand[i]];
@@ -132,7 +135,7 @@ static bool is_nonlinear(job *j, const model *m, const expr_id *roots) {
         int with_taps = 0;
         for (int i = 0; i < expr_words[n->op].operands; i++)
             with_taps += taps[n->operand[i]];
-        taps[id] = n->op == EXPR_TAP || with_taps > 0;
+        taps[id] = expr_varies(n) || with_taps > 0;
         const bool sum = n->op == EXPR_ADD || n->op == EXPR_SUBTRACT || n->op == EXPR_NEGATE;
         const bool scaled = (n->op == EXPR_MULTIPLY && with_taps == 1) ||
                             (n->op == EXPR_DIVIDE && !taps[n->operand[1]]);
@@ -253,6 +256,8 @@ static expr_id substitute(lua_State *L, const model *m, const spec_constants *c,
     }
     case EXPR_TAP:
         return expr_tap(s->pool, n->index, n->d);
+    case EXPR_POSITION:
+        return expr_position(s->pool, (position)n->index);
     default:
         break;
     }
@@ -267,6 +272,7 @@ static void reset(model *m, const spec_constants *c) {
     int kept = 0;
     if (m->shape == SHAPE_UPDATE)
         m->points = 0;
+    m->positions = 0;
     for (int i = 0; i < m->array_count; i++)
         m->arrays[i].used = false;
     for (int i = 0; i < m->parameter_count && m->declared; i++)

@@ -36,8 +36,10 @@ enum {
 typedef struct spec_update {
     const char *name; /* for messages: "an update function", "the function op" */
     model *model;
-    int dims;       /* 0 until a shape, the key or the first tap says it */
-    int least_dims; /* of the weight tables applied */
+    bool grid;         /* of a stencil: there are positions */
+    int dims;          /* 0 until a shape, the key or the first tap says it */
+    int least_dims;    /* of the weight tables applied */
+    int position_dims; /* that the positions need which were read */
     int low[2 * MAX_FIELDS][AXES], high[2 * MAX_FIELDS][AXES]; /* by array: how far the taps called
                                                                   reach */
 } spec_update;
@@ -205,6 +207,9 @@ const char **spec_method_words(job *);     /* by the table of methods */
 void spec_open_fields(lua_State *);
 int spec_apply(lua_State *);
 void spec_push_parameters(lua_State *); /* what p.name is read from */
+/* Refuses positions along axes that the stencil does not have. */
+void spec_check_positions(lua_State *, int dims, int position_dims);
+void spec_push_positions(lua_State *); /* what at.x is read from, or why there is no such thing */
 void spec_run_update(lua_State *, int function, bool named, spec_update *,
                      expr_id outputs[MAX_FIELDS]);
 

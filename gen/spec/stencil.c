@@ -142,11 +142,12 @@ static void build_update(lua_State *L, stencil_reading *b) {
     model *m = b->model;
     if (lua_type(L, -1) != LUA_TFUNCTION)
         spec_fail_expected(L, "update", NULL, "a function", -1);
-    spec_update u = {.name = "an update function", .model = m, .dims = m->dims};
+    spec_update u = {.name = "an update function", .model = m, .grid = true, .dims = m->dims};
     spec_run_update(L, lua_gettop(L), b->named, &u, b->outputs);
     m->dims = u.dims != 0 ? u.dims : u.least_dims;
     if (m->dims == 0)
         spec_fail(L, "the update reads no field, so the stencil needs the key dims");
+    spec_check_positions(L, m->dims, u.position_dims);
     m->shape = SHAPE_UPDATE;
     if (b->shape != NULL)
         widen(m->low, m->high, b->shape);

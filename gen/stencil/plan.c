@@ -145,6 +145,8 @@ plan *plan_fit(job *j, const plan_facts *f, const schedule *s, const gpu *t, con
     p->schedule = *s;
     p->gpu = t;
     *refusal = of->refuse != NULL ? of->refuse(j, f, s) : NULL;
+    if (*refusal == NULL && of->fused && m->positions != 0)
+        *refusal = "it makes several steps a launch, and the update asks for positions (at)";
     if (*refusal == NULL)
         *refusal = check_tile(j, m, s);
     if (*refusal == NULL)

@@ -49,6 +49,8 @@ void source_write_launch_example(text *t, const model *m, const program *program
     for (int k = 0; k < AXES; k++) {
         const char *extent = l->grid.axes[k] < 0 ? "1" : extents[l->grid.axes[k]];
         text_printf(t, "//     a.size[%d] = a.end[%d] = %s", k, k, extent);
+        if (program->grid.positions)
+            text_printf(t, ", a.global[%d] = %s", k, extent);
         if (!one_way)
             write_inner_blocks(t, l, k, extent);
         text_add(t, ";\n");
@@ -85,6 +87,9 @@ void source_write_launch_notes(text *t, const program *program, const program_la
         before = ", ";
     }
     text_add(t, before[0] == ',' ? ".\n" : "");
+    if (program->grid.positions)
+        text_add(t, "// a.origin is where the grid's first cell lies in the whole grid, a.step the "
+                    "number of the step.\n");
     if (l->grid.spare > 0)
         text_printf(
             t, "// It is for rows of packs: nx and all addresses are multiples of %d elements%s.\n",

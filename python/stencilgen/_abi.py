@@ -122,6 +122,7 @@ class sg_arguments(Sized):
         ("struct_size", c_size_t), ("grids", POINTER(sg_grid)), ("grid_count", c_int),
         ("parameters", POINTER(c_double)), ("parameter_count", c_int), ("begin", c_int64 * 3), ("end", c_int64 * 3),
         ("temporary", c_void_p), ("temporary_bytes", c_size_t),
+        ("origin", c_int64 * 3), ("global", c_int64 * 3), ("step", c_int64),
     ]  # fmt: skip
 
 

@@ -193,6 +193,26 @@ static bool check_parameters(job *j, const sg_kernel *k, const sg_arguments *a, 
     return true;
 }
 
+/* Positions, also where the program has none: a mistake in them is one all the same. */
+static bool check_positions(job *j, const program *p, const sg_arguments *a, launch *out) {
+    for (int axis = 0; axis < PROGRAM_AXES; axis++) {
+        const int64_t origin = a->origin[axis], global = a->global[axis];
+        if (origin > LAUNCH_MOST_BYTES || origin < -LAUNCH_MOST_BYTES || global < 0 ||
+            global > LAUNCH_MOST_BYTES)
+            return context_refuse(j,
+                                  "'%s': an origin of %lld in a whole grid of %lld cells along %c "
+                                  "is out of range",
+                                  p->name, (long long)origin, (long long)global,
+                                  axis_letters[axis]);
+        out->origin[axis] = origin;
+        out->global[axis] = global != 0 ? global : out->size[axis];
+    }
+    if (a->step < 0 || a->step > LAUNCH_MOST_BYTES)
+        return context_refuse(j, "'%s': step %lld is out of range", p->name, (long long)a->step);
+    out->step = a->step;
+    return true;
+}
+
 /* Whether one launch of sg_launch's steps can do this; sg_run takes shorter ways. */
 static bool check_way(job *j, const program *p, const launch *l) {
     const program_launch *way = &p->launches[0];
@@ -237,7 +257,7 @@ bool launch_check(job *j, const sg_kernel *k, const sg_arguments *given, bool ro
         return false;
     if (!program_is_grid(p))
         return lists_check(j, p, &a, out) && check_parameters(j, k, &a, out);
-    if (!launch_measure(j, p, &a, out, &needed))
+    if (!launch_measure(j, p, &a, out, &needed) || !check_positions(j, p, &a, out))
         return false;
     if (out->empty)
         return true;

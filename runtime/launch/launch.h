@@ -33,7 +33,8 @@ typedef struct launch {
     bool whole;                        /* the box is the grid */
     launch_grid grids[LAUNCH_ARRAYS];
     double parameters[LAUNCH_PARAMETERS];
-    int32_t steps;           /* of a launch */
+    int64_t origin[3], global[3], step; /* positions, in grid axes: see sg_arguments */
+    int32_t steps;                      /* of a launch */
     unsigned char *exchange; /* the words that blocks exchange; NULL: none given, or none needed */
 
     /* Of lists, whose grids have only data, low and high. */

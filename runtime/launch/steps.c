@@ -146,6 +146,7 @@ void steps_make(job *j, const sg_kernel *k, launch *l, int64_t count, void *stre
         for (int64_t turn = 0; turn < (k->program->grid.ways ? by.turns % 2 : 1); turn++)
             steps_rotate(k->program, l, final);
         s.done += by.steps;
+        l->step += by.steps;
     }
 }
 

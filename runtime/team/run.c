@@ -282,6 +282,7 @@ static void make_steps(job *j, run *r) {
             fill_ghosts(j, r, done == 0, r->stream);
         make_launch(j, r, &by, r->count - done);
         done += by.steps;
+        r->launch.step += by.steps;
     }
     if (r->team->side != NULL)
         d->ops->order(d, j, r->team->side, r->stream);
@@ -310,6 +311,10 @@ static void check_arguments(job *j, run *r) {
                 context_refuse(j, "a team updates the whole grid: leave the box of '%s' out",
                                p->name);
     launch_check(j, r->kernel, r->arguments, true, &r->launch);
+    for (int axis = 0; axis < PROGRAM_AXES; axis++) {
+        r->launch.origin[axis] = r->part.begin[axis] - r->part.low[axis];
+        r->launch.global[axis] = r->part.global[axis];
+    }
     for (int axis = 0; axis < p->dims; axis++) {
         const long long given = r->launch.size[axis], needed = r->part.size[axis];
         if (given != needed)
