@@ -243,6 +243,7 @@ static void end_team(void *argument) {
     nccl_close(t->nccl);
     team_free(t, &t->outgoing);
     team_free(t, &t->incoming);
+    team_free(t, &t->slabs);
     if (t->side != NULL)
         d->ops->stream_close(d, t->side);
 }
@@ -250,6 +251,14 @@ static void end_team(void *argument) {
 static void close_transport(const sg_transport *t) {
     if (t->close != NULL)
         t->close(t->user);
+}
+
+static team_hiding read_hiding(void) {
+    const char *wish = getenv("SG_TEAM_HIDE");
+    return wish == NULL                ? HIDES_WHERE_IT_PAYS
+           : strcmp(wish, "all") == 0  ? HIDES_ALL
+           : strcmp(wish, "none") == 0 ? HIDES_NONE
+                                       : HIDES_WHERE_IT_PAYS;
 }
 
 static void open_team(job *j, void *argument) {
@@ -278,6 +287,7 @@ static void open_team(job *j, void *argument) {
     else
         open_nccl(j, t, &o->options);
     name_engine(t);
+    t->hiding = read_hiding();
     t->side = t->nccl != NULL || t->stores != NULL
                   ? t->context->device->ops->stream_open(t->context->device, j)
                   : NULL;

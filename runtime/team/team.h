@@ -13,6 +13,9 @@ struct team_buffer {
     size_t room;
 };
 
+/* Whether exchanges are hidden: where it pays, wherever it can be done, or never. */
+typedef enum team_hiding { HIDES_WHERE_IT_PAYS, HIDES_ALL, HIDES_NONE } team_hiding;
+
 /* The process grid that sg_team_build was given for a kernel, which the digest of its source names
    on all ranks. */
 typedef struct team_division {
@@ -31,7 +34,8 @@ struct sg_team {
     char broken[SG_WHY]; /* why nothing works any more; "" */
     int64_t exchanges, bytes;
 
-    struct team_buffer outgoing, incoming;
+    struct team_buffer outgoing, incoming, slabs;
+    team_hiding hiding;
     team_division *divisions;
     size_t division_count;
     void *side; /* a stream of high priority, for stores and NCCL; else NULL */
@@ -41,6 +45,9 @@ digest team_digest(const sg_kernel *);
 /* NULL: there is none. */
 team_division *team_find(const sg_team *, const digest *source);
 
+/* Makes a buffer so large at least; for `messages` also in host memory, where they go through it.
+ */
+void team_make_room(job *, sg_team *, struct team_buffer *, size_t bytes, bool messages);
 /* Frees what a buffer holds. */
 void team_free(sg_team *, struct team_buffer *);
 
@@ -108,6 +115,11 @@ enum { PART_FACES = 26 };
 int parts_faces(const program *, const sg_team_part *, const int64_t low[3], const int64_t high[3],
                 bool corners, bool send, face out[PART_FACES]);
 
+/* Whether hiding the exchange of a launch of several steps gains more than its slabs cost: of so
+   many cells in the part and in all slabs, and so many bytes sent. */
+bool model_hides(const sg_team *, const program *, int64_t steps, int64_t cells, int64_t slab_cells,
+                 int slabs, int64_t bytes);
+
 /* ---- halos (halo.c) -------------------------------------------------------------------------- */
 
 typedef struct halo {
@@ -128,5 +140,57 @@ void halo_show(job *, const halo *, const launch *);
    Asynchronous on `stream` by stores and NCCL; else the stream's work is waited for. */
 void halo_exchange(job *, const halo *, const launch *, const int *arrays, int count,
                    const int *final, bool written, void *stream);
+
+/* The same in two calls, for cells that lie elsewhere: halo_send takes those of face f and array a
+   from sources[f * count + a], a place in dense arrays, and halo_take brings what has come to the
+   ghost cells. Not by stores. */
+void halo_send(job *, const halo *, const launch *, const int *arrays, int count,
+               const launch_grid *sources, void *stream);
+void halo_take(job *, const halo *, const launch *, const int *arrays, int count, void *stream);
+
+/* ---- runs (run.c, hidden.c) ------------------------------------------------------------------ */
+
+/* A piece of a part that is as wide as the part along all axes but one, and the arrays that a
+   launch of several steps writes for it alone. */
+typedef struct slab {
+    int axis;
+    int64_t begin, end; /* along it, in the local arrays; none: there is no such slab */
+    launch_grid written[LAUNCH_ARRAYS];
+} slab;
+
+/* A call of sg_team_run. */
+typedef struct run {
+    sg_team *team;
+    const sg_kernel *kernel;
+    const sg_team_part *given;
+    const sg_arguments *arguments;
+    int64_t count;
+    void *stream;
+    int *out;
+
+    sg_team_part part;
+    launch launch;
+    halo halo;
+    int64_t depth; /* steps for which filled ghost cells last */
+    int64_t fresh; /* steps for which they still do */
+    bool written;  /* launches have written ghost cells since they were filled, or none are known */
+    int final[LAUNCH_ARRAYS];
+
+    slab slabs[2 * PROGRAM_AXES]; /* of launches of several steps whose exchange is hidden */
+    int slab_count;
+} run;
+
+/* The arrays whose ghost cells are to be filled: at first all that are read there, later those that
+   changed. With several steps between exchanges a step also reads others' own points there. */
+int run_stale(const run *, bool first, int out[LAUNCH_ARRAYS]);
+void run_fill(job *, run *, bool first, void *stream);
+void run_send(job *, const run *, launch *, const leap *, void *stream);
+
+/* Finds the slabs of launches of several steps, if hiding their exchange pays, and their memory. */
+void hidden_prepare(job *, run *);
+
+/* Makes a launch, and hides the exchange that the next one needs. False: it needs none, or that
+   cannot be hidden. */
+bool hidden_make(job *, run *, const leap *by, const leap *next);
 
 #endif
