@@ -138,6 +138,36 @@ typedef struct sg_team_part {
  * process grid that works. SG_ERROR_USAGE if sg_team_build was given another process grid. */
 SG_API sg_status sg_team_arrange(sg_team *, const sg_kernel *, sg_team_part *part);
 
+/* What carries ghost cells, for an estimate. */
+typedef enum sg_link {
+    SG_LINK_STORES,  /* stores into each other's memory over NVLink */
+    SG_LINK_NCCL,    /* NCCL over NVLink */
+    SG_LINK_NETWORK, /* NCCL over a network of 400 Gb/s a GPU */
+    SG_LINK_HOST     /* MPI through host memory */
+} sg_link;
+
+/* By the model of docs/scaling.md, for a part with as many neighbours as one can have. Seconds are
+ * a step's, bytes and messages an exchange's, of which there is one in part->steps × part->launches
+ * steps. */
+typedef struct sg_team_forecast {
+    size_t struct_size;
+    double latency, rate; /* of the link: seconds, bytes a second */
+    int64_t bytes;        /* that the rank sends in an exchange */
+    int messages;
+    double alone_seconds;    /* of the whole grid on one rank */
+    double interior_seconds; /* without exchanges */
+    double exchange_seconds; /* of exchanges, hidden or not */
+    double seconds;          /* of all */
+    int hidden;              /* exchanges are hidden behind the interior, as far as it is longer */
+} sg_team_forecast;
+
+/* What a team of so many ranks would do with a grid of options->size, without such a team: nothing
+ * is compiled. Given in `part` are `ranks` and `launches`, as for sg_team_arrange; it is filled as
+ * there, for a rank in the middle. */
+SG_API sg_status sg_team_estimate(sg_context *, const char *spec_path,
+                                  const sg_build_options *options, int ranks, sg_link link,
+                                  sg_team_part *part, sg_team_forecast *out);
+
 /* ---- work ------------------------------------------------------------------------------------ */
 
 /* sg_run of the whole grid, on arrays of part.size. The caller fills the cells that are its own, in

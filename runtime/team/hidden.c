@@ -119,8 +119,7 @@ static bool thicken(const run *r, const leap *by, slab *s) {
     return program_way_fits(w, size);
 }
 
-/* The slabs of all faces. Returns the cells of all; 0: a launch cannot make one. */
-static int64_t find_slabs(run *r) {
+int64_t hidden_cells(run *r) {
     const leap by = steps_choose(r->kernel->program, r->part.global, r->part.steps, false);
     int64_t cells = 0;
     for (int i = 0; i < r->halo.send_count; i++)
@@ -141,15 +140,21 @@ static int64_t find_slabs(run *r) {
     return cells;
 }
 
-static bool pays(const run *r, int64_t cells) {
+/* Launches of several steps take about half the time a step of single ones. */
+static bool pays(const run *r, int64_t slab_cells) {
+    static const double launch = 4e-6, fused = 0.5;
     const program *p = r->kernel->program;
-    const int64_t *size = r->part.size, all = size[0] * size[1] * size[2];
+    const double cells =
+        (double)r->part.size[0] * (double)r->part.size[1] * (double)r->part.size[2];
     int stale[LAUNCH_ARRAYS];
-    int64_t bytes = 0;
+    double bytes = 0;
     for (int i = 0; i < r->halo.send_count; i++)
-        bytes += r->halo.sends[i].size[0] * r->halo.sends[i].size[1] * r->halo.sends[i].size[2];
-    bytes *= (int64_t)p->element_bytes * run_stale(r, false, stale);
-    return model_hides(r->team, p, r->part.steps, all, cells, r->slab_count, bytes);
+        bytes += (double)(r->halo.sends[i].size[0] * r->halo.sends[i].size[1] *
+                          r->halo.sends[i].size[2]);
+    const double whole = launch + fused * (double)r->part.steps * cells * p->grid.bytes_per_point /
+                                      model_rate_of(r->team);
+    return model_hides(model_link_of(r->team), whole, (double)slab_cells / cells, r->slab_count,
+                       bytes * (double)p->element_bytes * run_stale(r, false, stale));
 }
 
 void hidden_prepare(job *j, run *r) {
@@ -159,7 +164,7 @@ void hidden_prepare(job *j, run *r) {
     if (t->stores != NULL || r->part.steps == 1 || t->hiding == HIDES_NONE ||
         (t->side == NULL && t->hiding != HIDES_ALL))
         return;
-    const int64_t cells = find_slabs(r);
+    const int64_t cells = hidden_cells(r);
     if (cells == 0 || (t->hiding != HIDES_ALL && !pays(r, cells))) {
         r->slab_count = 0;
         return;

@@ -85,7 +85,7 @@ static void choose_launches(job *j, void *argument) {
     context_read(j, &part, sizeof part, a->out, "sg_team_part");
     int32_t mine = part.launches, *all = job_array(j, (size_t)t->transport.ranks, sizeof *all);
     if (mine == 0)
-        mine = part.steps > 1 ? 1 : parts_launches(t, p, part.global, part.ranks);
+        mine = part.steps > 1 ? 1 : parts_launches(model_link_of(t), model_rate_of(t), p, &part);
     team_gather(j, t, &mine, sizeof mine, all);
     part.launches = all[0];
     context_write(j, a->out, &part, sizeof part, "sg_team_part");

@@ -82,9 +82,6 @@ void parts_widths(const program *, int64_t depth, int64_t low[3], int64_t high[3
 /* "2x2" */
 const char *parts_text(job *, const program *, const int grid[3]);
 
-/* How many launches of one step to make between two exchanges. */
-int parts_launches(const sg_team *, const program *, const int64_t global[3], const int ranks[3]);
-
 /* Sets part->ranks and part->steps, by part->global and part->launches: the wanted process grid, or
    the best one if wanted is NULL or all 0, and the most steps a launch for which its parts are
    thick enough. Shorter launches of several steps make the same bytes; a kernel of such launches
@@ -115,10 +112,29 @@ enum { PART_FACES = 26 };
 int parts_faces(const program *, const sg_team_part *, const int64_t low[3], const int64_t high[3],
                 bool corners, bool send, face out[PART_FACES]);
 
-/* Whether hiding the exchange of a launch of several steps gains more than its slabs cost: of so
-   many cells in the part and in all slabs, and so many bytes sent. */
-bool model_hides(const sg_team *, const program *, int64_t steps, int64_t cells, int64_t slab_cells,
-                 int slabs, int64_t bytes);
+/* ---- the model (model.c) ----------------------------------------------------------------------
+ */
+
+/* What an exchange costs: seconds, and bytes a second; and what it can be hidden behind. */
+typedef struct team_link {
+    double latency, rate;
+    bool hides_single, hides_several;
+} team_link;
+
+const team_link *model_link(sg_link);
+const team_link *model_link_of(const sg_team *);
+
+/* Bytes a second that launches of one step move: of the team's device; and where a step of the part
+   takes so many seconds. */
+double model_rate_of(const sg_team *);
+double model_rate(const program *, const sg_team_part *, double seconds);
+
+/* How many launches of one step to make between two exchanges. */
+int parts_launches(const team_link *, double rate, const program *, const sg_team_part *);
+
+/* Whether hiding the exchange of a launch of several steps gains more than its slabs cost, which
+   have a share of the part's cells. */
+bool model_hides(const team_link *, double launch_seconds, double share, int slabs, double bytes);
 
 /* ---- halos (halo.c) -------------------------------------------------------------------------- */
 
@@ -188,6 +204,13 @@ void run_send(job *, const run *, launch *, const leap *, void *stream);
 
 /* Finds the slabs of launches of several steps, if hiding their exchange pays, and their memory. */
 void hidden_prepare(job *, run *);
+
+/* The cells of all slabs; 0: a launch cannot make one. */
+int64_t hidden_cells(run *);
+
+/* What steps of a part take, where hidden_cells says `cells`, of f->bytes an exchange. */
+void model_forecast(const team_link *, const run *, int64_t cells, double step_seconds,
+                    sg_team_forecast *f);
 
 /* Makes a launch, and hides the exchange that the next one needs. False: it needs none, or that
    cannot be hidden. */

@@ -252,6 +252,28 @@ exits 0 bench $cpu specs/heat2d5.lua --size 64x48 --steps 4 --schedule naive --r
 reports '"speedup": '
 reports '"same": null'
 
+# ---- explain ---------------------------------------------------------------------------------------
+
+begin 'explain estimates ranks'
+big="specs/heat3d7.lua --gpu h200 --size 512x512x512 --schedule naive"
+exits 0 explain $cpu $big --ranks 8 --json
+reports '"grid": "1x2x4"'
+reports '"part": "512x256x128"'
+# A star sends faces alone: two along z, one along y.
+reports "\"bytes\": $((4 * (2 * 512 * 256 + 512 * 128)))"
+reports '"hidden": true'
+exits 0 explain $cpu $big --ranks 1x1x8 --launches 3 --json
+reports "\"bytes\": $((3 * 4 * 2 * 512 * 512))" # both neighbours, three planes each
+reports '"launches": 3'
+exits 0 explain $cpu $big --ranks 1
+reports 'nothing to exchange'
+exits 0 explain $cpu specs/heat3d7.lua --gpu h200 --size 768x768x6144 --steps 64 --ranks 8
+reports 'steps a launch'
+exits 2 explain $cpu specs/heat3d7.lua --size 16x16x16 --ranks 1x1x17
+says 'ranks ('
+exits 2 explain $cpu specs/reduce_sum.lua --ranks 2
+says 'is no stencil'
+
 # ---- MPI -------------------------------------------------------------------------------------------
 
 module=$(dirname "$STENCILGEN")/libstencilgen_mpi.so
