@@ -377,7 +377,7 @@ class sg_team_options(Sized):
 class sg_team_info(Sized):
     _fields_ = [
         ("struct_size", c_size_t), ("rank", c_int), ("ranks", c_int), ("engine", c_char_p), ("seconds", c_double),
-        ("exchanges", c_int64), ("bytes", c_int64),
+        ("exchanges", c_int64), ("bytes", c_int64), ("exchange_seconds", c_double),
     ]  # fmt: skip
 
 

@@ -104,6 +104,8 @@ typedef struct sg_team_info {
     double seconds;     /* the time limit */
     int64_t exchanges;  /* of halos, by this rank */
     int64_t bytes;      /* that this rank sent in them */
+    double exchange_seconds; /* in which this rank waited for them, none of it hidden; −1: they run
+                                on GPUs' streams, where they are not measured */
 } sg_team_info;
 SG_API sg_status sg_team_facts(const sg_team *, sg_team_info *out);
 

@@ -2,6 +2,7 @@
    that lie in one piece of memory go from where they are, and arrive where they belong. */
 #include <string.h>
 
+#include "base/clock.h"
 #include "runtime/team/team.h"
 
 static size_t face_bytes(const sg_kernel *k, const face *f) {
@@ -124,6 +125,7 @@ static void speak(job *j, const transfer *t, sg_message *sends, sg_message *rece
     device *d = team->context->device;
     const bool staged = !is_direct(team);
     d->ops->synchronize(d, j, t->stream);
+    const double begun = clock_seconds();
     if (staged) {
         d->ops->download(d, j, team->outgoing.host, team->outgoing.device,
                          bytes_of(sends, h->send_count));
@@ -134,6 +136,7 @@ static void speak(job *j, const transfer *t, sg_message *sends, sg_message *rece
     if (staged)
         d->ops->upload(d, j, team->incoming.device, team->incoming.host,
                        bytes_of(receives, h->receive_count));
+    team->exchange_seconds += clock_seconds() - begun;
 }
 
 /* The cells themselves are looked at after all ranks have told whether they reach them. */

@@ -343,7 +343,9 @@ static void tell(job *j, void *argument) {
                                .engine = t->engine,
                                .seconds = t->seconds,
                                .exchanges = t->exchanges,
-                               .bytes = t->bytes};
+                               .bytes = t->bytes,
+                               .exchange_seconds =
+                                   t->stores == NULL && t->nccl == NULL ? t->exchange_seconds : -1};
     context_write(j, a->out, &info, sizeof info, "sg_team_info");
 }
 

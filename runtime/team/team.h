@@ -33,6 +33,7 @@ struct sg_team {
     const char *engine;
     char broken[SG_WHY]; /* why nothing works any more; "" */
     int64_t exchanges, bytes;
+    double exchange_seconds; /* by the transport */
 
     struct team_buffer outgoing, incoming, slabs;
     team_hiding hiding;

@@ -248,7 +248,9 @@ begin 'bench compares with one rank'
 exits 0 bench $cpu specs/heat2d5.lua --size 64x48 --steps 4 --schedule naive --ranks 2
 reports 'times as fast, efficiency'
 reports 'the same bytes as alone'
+reports 'a step in them, not hidden'
 exits 0 bench $cpu specs/heat2d5.lua --size 64x48 --steps 4 --schedule naive --ranks 1x2 --weak --json
+reports '"exchange_seconds": '
 reports '"speedup": '
 reports '"same": null'
 
