@@ -78,6 +78,15 @@ typedef struct program_layer {
     int low[PROGRAM_AXES], high[PROGRAM_AXES];
 } program_layer;
 
+/* One launch of a step of a system; see "Calls". */
+typedef struct program_call {
+    int launch;       /* −1: the layer grids[0] − array_count is filled with zeros */
+    bool once;        /* of a fill: a run of several steps needs it before the first step alone */
+    const int *grids; /* for each grid of the kernel: an array, or array_count + a layer; −1: none,
+                         of those that the kernel does not have */
+    int count;
+} program_call;
+
 typedef struct program_parameter {
     const char *name;
     const char *dtype; /* of grids that of their cells */
@@ -160,7 +169,7 @@ typedef struct program_launch {
      - int32 steps: the time steps that this launch makes, at PROGRAM_OFFSET_STEPS;
      - { void *data; int64 stride_y, stride_z; } grid[array_count + layer_count], and one more where
        a launch is cooperative: the data of the last are the words that its blocks exchange,
-       program_exchange_bytes of them;
+       program_exchange_bytes of them; of a program of calls grid[call_grids];
      - parameter[max(1, parameter_count)], of the spec's dtype.
 
    To a launch that reads a layer, the layer is the grid, and its first cell is (0, 0, 0). What a
@@ -223,8 +232,12 @@ typedef struct program {
             bool periodic[PROGRAM_AXES];               /* both ends of the axis */
             bool positions;        /* points ask where they lie, and for the step */
             bool corners;          /* a point reads others that differ from it along several axes */
-            program_layer *layers; /* one fewer than launches; ways: none */
+            program_layer *layers; /* one fewer than launches; ways: none; calls: any number, each
+                                      with the cells of the box */
             int layer_count;
+            program_call *calls;      /* see "Calls" */
+            int call_count;           /* 0: the launches are made in order */
+            int call_grids;           /* the most grids of a call's kernel */
             bool ways;                /* see "Ways" */
             int spare_count;          /* so many launches at the end are spares; see "Spares" */
             const char *spare_source; /* as `source`, with their kernels; NULL: there are none */
@@ -267,6 +280,11 @@ typedef struct program {
    writes the outputs; for each further round an output and the array that it reads swap places. The
    words are zero when the launch begins. */
 
+/* Calls. A program with calls is a system: one step of it makes them in order. Each call launches
+   one of the program's own launches for the whole grid, on grids of its own choice: arrays, and
+   layers between the calls. No call writes a grid that it reads. With several calls a step updates
+   the whole grid and no box of it. */
+
 /* Spares. Some kernels serve only calls with aligned rows, and with a box and a grid that are not
    too small. Any other call takes the spare in their place: the same launch (blocks, threads,
    shared memory, arguments, results) of another kernel, from a source of its own. */
@@ -306,7 +324,8 @@ static inline bool program_has_exchange(const program *p) {
 
 /* How many grids the arguments of a program of grids hold. */
 static inline int program_grid_count(const program *p) {
-    return p->array_count + p->grid.layer_count + program_has_exchange(p);
+    return p->grid.call_count > 0 ? p->grid.call_grids
+                                  : p->array_count + p->grid.layer_count + program_has_exchange(p);
 }
 
 /* The size of the argument struct, once all of its parts are known. */

@@ -8,6 +8,7 @@
 #include "gen/lists/spmv/spmv.h"
 #include "gen/space/space.h"
 #include "gen/stencil/stencil.h"
+#include "gen/system/system.h"
 
 #include <string.h>
 
@@ -35,6 +36,19 @@ const family families[FAMILY_COUNT] = {
                         .build = stencil_build,
                         .explain = stencil_explain,
                         .grid = {.model = stencil_model}},
+    [FAMILY_SYSTEM] = {.name = "system",
+                       .kind = PROGRAM_GRID,
+                       .summary = "several fields of a grid, updated in stages",
+                       .dims = system_dims,
+                       .print = system_print_subject,
+                       .wanted = system_print_wanted,
+                       .check_schedule = system_check_schedule,
+                       .plan = system_plan,
+                       .space_agrees = space_agrees_system,
+                       .space_fill = space_fill_system,
+                       .build = system_build,
+                       .explain = system_explain,
+                       .grid = {.model = system_whole, .system = system_of}},
     [FAMILY_REDUCE] = {LISTS(reduce, PROGRAM_REDUCE, "a list to one element"),
                        .explain = pattern_explain, .lists.kinds = draw_kinds, .lists.alike = true},
     [FAMILY_SCAN] = {LISTS(scan, PROGRAM_SCAN, "a list to its prefix sums"),

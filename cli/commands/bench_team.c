@@ -276,7 +276,7 @@ static void be_rank(rank *r) {
 static int find_size(work *w, session *s, const ranks *r) {
     const options *o = s->options;
     sg_kernel *plan = NULL;
-    sg_build_options how = session_build_options(s, 0);
+    sg_build_options how = session_build_options(s, s->first);
     how.source_only = 1;
     int code = session_build(s, w->spec, &how, &plan);
     if (code == EXIT_DONE)
@@ -343,11 +343,13 @@ static int bench_spec(session *s, const char *spec, ranks *r, json *j, text *out
     work w = {.options = s->options, .spec = spec};
     int count = 0, code = session_count(s, spec, &count);
     if (code == EXIT_DONE && count != 1)
-        code = complain(EXIT_USAGE, spec, "bench on ranks takes one spec, but the file returns %d",
-                        count);
+        code = complain(
+            EXIT_USAGE, spec,
+            "bench on ranks takes one spec, but the file returns %d; choose one with --spec NAME",
+            count);
     if (code != EXIT_DONE)
         return code;
-    w.how = session_build_options(s, 0);
+    w.how = session_build_options(s, s->first);
     w.steps = s->options->steps_given ? s->options->steps : USUAL_STEPS;
     w.sample_steps = w.steps;
     code = find_size(&w, s, r);

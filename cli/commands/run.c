@@ -2,20 +2,28 @@
    the written arrays, or a result that is printed. With --stop-on-nan it stops at the first NaN or
    infinite value that it finds. */
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/clock.h"
 #include "cli/commands/run.h"
+#include "cli/commands/snapshots.h"
+#include "cli/files/points.h"
 
 enum { BATCH_MILLISECONDS = 200, STEPS_UNLOOKED = 100 };
 
-static void show_progress(int64_t done, int64_t steps) {
+void steps_progress(const steps *s, int64_t steps) {
     static const char bar[] = "========================================";
     enum { WIDTH = sizeof bar - 1 };
-    const int full = (int)((double)done / (double)steps * WIDTH);
-    progress("[%.*s%*s] step %" PRId64 " of %" PRId64, full, bar, WIDTH - full, "", done, steps);
+    if (s->seconds < 1)
+        return;
+    const double share = (double)s->made / (double)steps;
+    const int full = (int)(share * WIDTH);
+    const int64_t made = s->made - s->begun;
+    progress("[%.*s%*s] step %" PRId64 " of %" PRId64 ", %.0f s left", full, bar, WIDTH - full, "",
+             s->made, steps, ceil(s->seconds / (double)made * (double)(steps - s->made)));
 }
 
 /* Permutes the grids by `final`. */
@@ -170,72 +178,86 @@ static int64_t most_steps(const arrays *a, const sg_kernel *kernel) {
                                                           : STEPS_UNLOOKED;
 }
 
-static int make_batch(arrays *a, const sg_kernel *kernel, sg_arguments *arguments, int64_t count,
-                      int *final, steps *s) {
+static int make_batch(const point_files *p, sg_arguments *arguments, int64_t count, int *final,
+                      steps *s) {
+    arrays *a = p->arrays;
     const double start = clock_seconds();
-    sg_status status = sg_run(kernel, arguments, count, NULL, final);
-    if (status == SG_OK)
-        status = sg_synchronize(a->session->context, NULL);
+    arguments->step = s->made;
+    int code = points_run(p, arguments, count, final);
+    if (code == EXIT_DONE)
+        code = session_code(a->session, sg_synchronize(a->session->context, NULL));
     s->seconds += clock_seconds() - start;
-    if (status != SG_OK)
-        return session_code(a->session, status);
+    if (code != EXIT_DONE)
+        return code;
     follow(a, final);
     s->made += count;
     return EXIT_DONE;
 }
 
+static int give(void *user, int item, uint64_t first, size_t count, void *out) {
+    return arrays_download(&(array_reading){user, item}, first, count, out);
+}
+
 /* All steps at once, or in batches, between which the bar on a terminal moves. */
-static int run_steps(arrays *a, const sg_kernel *kernel, sg_arguments *arguments, steps *s) {
+static int run_steps(const point_files *p, sg_arguments *arguments, const run_snapshots *shots,
+                     steps *s) {
+    arrays *a = p->arrays;
     const options *o = a->session->options;
-    const int64_t most = most_steps(a, kernel);
+    const int64_t most = most_steps(a, p->kernel);
     int64_t batch = isatty(STDERR_FILENO) ? 1 : most;
     int *final = new_array((size_t)a->info.arrays, sizeof *final);
     int code = o->stop_on_nan ? look(a, s) : EXIT_DONE;
     while (s->made < o->steps && code == EXIT_DONE) {
         const double before = s->seconds;
-        const int64_t left = o->steps - s->made;
-        code = make_batch(a, kernel, arguments, left < batch ? left : batch, final, s);
+        code = make_batch(p, arguments, steps_until_due(o, s->made, batch), final, s);
         if (code == EXIT_DONE && o->stop_on_nan)
             code = look(a, s);
-        show_progress(s->made, o->steps);
+        if (code == EXIT_DONE && run_snapshots_due(shots, o, s->made))
+            code = snapshots_take(shots->writer, s->made, give, a);
+        steps_progress(s, o->steps);
         if ((s->seconds - before) * 1000 < BATCH_MILLISECONDS && batch <= most / 2)
             batch *= 2;
     }
     return code;
 }
 
-static int launch_once(arrays *a, const sg_kernel *kernel, sg_arguments *arguments, steps *s) {
+static int launch_once(const point_files *p, sg_arguments *arguments, steps *s) {
+    const session *of = p->arrays->session;
     const double start = clock_seconds();
-    sg_status status = sg_launch(kernel, arguments, NULL);
+    sg_status status = sg_launch(p->kernel, arguments, NULL);
     if (status == SG_OK)
-        status = sg_synchronize(a->session->context, NULL);
+        status = sg_synchronize(of->context, NULL);
     s->seconds = clock_seconds() - start;
-    return session_code(a->session, status);
+    return session_code(of, status);
 }
 
 /* Allocates the temporary memory for the time of the launches. */
-static int compute(arrays *a, sg_kernel *kernel, const double *parameters, int count, steps *s) {
+static int compute(const point_files *p, const double *parameters, int count,
+                   const run_snapshots *shots, steps *s) {
+    const arrays *a = p->arrays;
     sg_arguments arguments = {.struct_size = sizeof arguments,
                               .grids = a->grids,
                               .grid_count = a->count,
                               .parameters = parameters,
                               .parameter_count = count};
     sg_context *context = a->session->context;
-    sg_status status = sg_temporary_bytes(kernel, &arguments, &arguments.temporary_bytes);
+    sg_status status = sg_temporary_bytes(p->kernel, &arguments, &arguments.temporary_bytes);
     if (status == SG_OK && arguments.temporary_bytes > 0)
         status = sg_alloc(context, arguments.temporary_bytes, &arguments.temporary);
     int code = session_code(a->session, status);
     if (code == EXIT_DONE)
-        code = (a->is_grid ? run_steps : launch_once)(a, kernel, &arguments, s);
+        code = a->is_grid ? run_steps(p, &arguments, shots, s) : launch_once(p, &arguments, s);
     sg_free(context, arguments.temporary);
     return code;
 }
 
-static int steps_compute(arrays *a, sg_kernel *kernel, const double *parameters, int count,
-                         steps *s) {
+static int steps_compute(const point_files *p, const double *parameters, int count,
+                         const run_snapshots *shots, steps *s) {
+    arrays *a = p->arrays;
     *s = (steps){0};
-    const int code = arrays_is(a, SG_KIND_PRODUCT) ? product_run(a, kernel, parameters, &s->seconds)
-                                                   : compute(a, kernel, parameters, count, s);
+    const int code = arrays_is(a, SG_KIND_PRODUCT)
+                         ? product_run(a, p->kernel, parameters, &s->seconds)
+                         : compute(p, parameters, count, shots, s);
     if (a->is_grid || code != EXIT_DONE)
         return code;
     s->made = 1;
@@ -244,7 +266,10 @@ static int steps_compute(arrays *a, sg_kernel *kernel, const double *parameters,
 
 /* ---- the command ---------------------------------------------------------------------------- */
 
-static int load_and_compute(arrays *a, sg_kernel *kernel, steps *made, json *j) {
+static int load_and_compute(const point_files *p, const run_snapshots *shots, steps *made,
+                            json *j) {
+    arrays *a = p->arrays;
+    const sg_kernel *kernel = p->kernel;
     double *parameters;
     int count;
     int code = session_parameters(a->session, a->spec, kernel, true, &parameters, &count);
@@ -255,7 +280,7 @@ static int load_and_compute(arrays *a, sg_kernel *kernel, steps *made, json *j) 
     if (code == EXIT_DONE)
         code = arrays_load(a);
     if (code == EXIT_DONE)
-        code = steps_compute(a, kernel, parameters, count, made);
+        code = steps_compute(p, parameters, count, shots, made);
     return code;
 }
 
@@ -282,22 +307,28 @@ static void describe(const arrays *a, const sg_kernel *kernel, const steps *made
     steps_text(made, out);
 }
 
-static int finish(arrays *a, const sg_kernel *kernel, const steps *made, json *j, text *out) {
-    describe_json(a, kernel, made, j);
-    describe(a, kernel, made, out);
+static int finish(point_files *p, const steps *made, json *j, text *out) {
+    arrays *a = p->arrays;
+    describe_json(a, p->kernel, made, j);
+    describe(a, p->kernel, made, out);
+    const int points = points_save(p, made->made, j, out);
     json_add(j, "results {");
     int code = arrays_is(a, SG_KIND_REDUCE) ? arrays_print(a, j, out) : EXIT_DONE;
     json_add(j, "}");
-    return code == EXIT_DONE ? arrays_save(a, j, out) : code;
+    return first_failure(points, code == EXIT_DONE ? arrays_save(a, j, out) : code);
 }
 
 static int run_spec(session *s, const char *spec, json *j, text *out) {
     arrays a;
     sg_kernel *kernel = NULL;
     steps made = {0};
+    point_files points = {.count = 0};
+    run_snapshots shots = {0};
     int code = arrays_open(&a, s, spec);
+    if (code == EXIT_DONE)
+        code = run_snapshots_begin(&shots, &a);
     if (code == EXIT_DONE) {
-        sg_build_options how = session_build_options(s, 0);
+        sg_build_options how = session_build_options(s, s->first);
         memcpy(how.size, a.size, sizeof how.size);
         if (how.size[0] == 0)
             how.size[0] = 1; /* 0 is the default */
@@ -306,9 +337,15 @@ static int run_spec(session *s, const char *spec, json *j, text *out) {
         code = session_build(s, spec, &how, &kernel);
     }
     if (code == EXIT_DONE)
-        code = load_and_compute(&a, kernel, &made, j);
-    if (code == EXIT_DONE || made.stopped_by != NULL) /* users may want to see why it stopped */
-        code = first_failure(code, finish(&a, kernel, &made, j, out));
+        code = points_open(&points, &a, kernel);
+    if (code == EXIT_DONE)
+        code = load_and_compute(&points, &shots, &made, j);
+    code = first_failure(code, run_snapshots_end(&shots));
+    if (code == EXIT_DONE || made.stopped_by != NULL) { /* users may want to see why it stopped */
+        code = first_failure(code, finish(&points, &made, j, out));
+        run_snapshots_report(&shots, &a, j, out);
+    }
+    points_close(&points);
     sg_release(kernel);
     arrays_close(&a);
     return code;
@@ -331,8 +368,9 @@ static int run_on(const options *o, ranks *r, const char **complaint) {
     json_string(&j, "spec", o->specs[0]);
     code = session_count(&s, o->specs[0], &count);
     if (code == EXIT_DONE && count != 1)
-        code =
-            complain(EXIT_USAGE, o->specs[0], "run takes one spec, but the file returns %d", count);
+        code = complain(EXIT_USAGE, o->specs[0],
+                        "run takes one spec, but the file returns %d; choose one with --spec NAME",
+                        count);
     if (code == EXIT_DONE)
         code = (r->transports != NULL ? run_team(&s, o->specs[0], r, &j, &line)
                                       : run_spec(&s, o->specs[0], &j, &line));
@@ -348,8 +386,16 @@ int command_run(const options *o) {
     options own = *o;
     ranks r = {.count = 1, .speaks = true};
     const char *complaint = NULL;
-    if ((o->checkpoint != NULL) != (o->every > 0))
+    if ((o->checkpoint != NULL) > (o->every > 0) ||
+        (o->every > 0 && o->checkpoint == NULL && o->snapshots.count == 0))
         return complain(EXIT_USAGE, NULL, "--checkpoint FILE and --every N need each other");
+    if (o->points.count > 0 && (ranks_wanted(o) || o->checkpoint != NULL || o->restart != NULL))
+        return complain(EXIT_USAGE, NULL,
+                        "--points goes with one rank, and neither with --checkpoint nor --restart");
+    if (o->snapshots.count > 0 && o->every == 0)
+        return complain(EXIT_USAGE, NULL, "--snapshot NAME=FILE needs --every N");
+    if (o->snapshots.count == 0 && (o->slice_given || o->range_given || o->colours != NULL))
+        return complain(EXIT_USAGE, NULL, "--slice, --range and --colours are of --snapshot");
     if (!ranks_wanted(o) && o->checkpoint == NULL && o->restart == NULL)
         return run_on(o, &r, &complaint);
     int code = ranks_open(&r, o);

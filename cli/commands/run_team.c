@@ -67,7 +67,16 @@ static int open_file(rank *r, const char *path, int flags) {
     return file;
 }
 
-/* Brings what lies in a file at `offset` to an array, and to the previous level that takes it. */
+/* The host's copy of an array goes to the device, and to the previous level that takes it. */
+static void upload(local *l, int index) {
+    rank *r = l->rank;
+    const arrays *a = l->work->arrays;
+    for (int i = 0; i < a->count && r->status == SG_OK; i++)
+        if (i == index || a->items[i].copies == index)
+            rank_good(r, sg_upload(r->context, l->grids[i].data, l->host, l->bytes));
+}
+
+/* Brings what lies in a file at `offset` to an array. */
 static void load(local *l, const char *path, uint64_t offset, int index) {
     rank *r = l->rank;
     const arrays *a = l->work->arrays;
@@ -79,9 +88,7 @@ static void load(local *l, const char *path, uint64_t offset, int index) {
     if (!part_read(&file, &l->part, l->host, why, sizeof why))
         rank_fail(r, why);
     close(file.file);
-    for (int i = 0; i < a->count && r->status == SG_OK; i++)
-        if (i == index || a->items[i].copies == index)
-            rank_good(r, sg_upload(r->context, l->grids[i].data, l->host, l->bytes));
+    upload(l, index);
 }
 
 /* Writes the rank's part of an array to a file. */
@@ -132,12 +139,48 @@ static bool allocate(local *l) {
     return rank_agreed(r);
 }
 
+/* Puts the elements of a box of the whole grid among the rank's own cells. */
+static bool place_cells(void *user, const int64_t begin[3], const int64_t end[3],
+                        const unsigned char *elements) {
+    const local *l = user;
+    const sg_team_part *p = &l->part;
+    const size_t element = l->work->arrays->info.element_size;
+    const size_t row = (size_t)(end[0] - begin[0]) * element;
+    int64_t at[3];
+    for (int axis = 0; axis < 3; axis++)
+        at[axis] = p->low[axis] - p->begin[axis];
+    for (int64_t z = begin[2]; z < end[2]; z++)
+        for (int64_t y = begin[1]; y < end[1]; y++, elements += row)
+            memcpy(l->host + (size_t)(((at[2] + z) * p->size[1] + at[1] + y) * p->size[0] + at[0] +
+                                      begin[0]) *
+                                 element,
+                   elements, row);
+    return true;
+}
+
+/* Fills an array by its expression of --init. */
+static void begin_with(local *l, int index) {
+    rank *r = l->rank;
+    const array *item = &l->work->arrays->items[index];
+    char name[96];
+    initial in = {.name = name, .expression = item->init, .type = item->type};
+    snprintf(name, sizeof name, "--init %s", item->info.name);
+    memcpy(in.size, l->part.global, sizeof in.size);
+    memcpy(in.begin, l->part.begin, sizeof in.begin);
+    memcpy(in.end, l->part.end, sizeof in.end);
+    memset(l->host, 0, l->bytes);
+    if (rank_good(r, initial_each(r->context, &in, place_cells, l)))
+        upload(l, index);
+}
+
 static bool load_all(local *l) {
     const work *w = l->work;
     const arrays *a = w->arrays;
     for (int i = 0; i < a->count && l->rank->status == SG_OK; i++)
         if (a->items[i].input != NULL)
             load(l, a->items[i].input, a->items[i].file.npy.data_offset, i);
+        else if (a->items[i].init != NULL)
+            begin_with(l, i);
     for (int k = 0; w->from.steps >= 0 && k < w->from.count && l->rank->status == SG_OK; k++)
         load(l, w->options->restart, checkpoint_offset(&w->from, k),
              arrays_find(a, w->from.names[k]));
@@ -256,6 +299,7 @@ static bool make_batch(local *l, sg_arguments *a, int64_t count) {
     rank *r = l->rank;
     int final[CHECKPOINT_ARRAYS];
     const double begun = clock_seconds();
+    a->step = l->made;
     if (!rank_good(r, sg_team_run(r->team, l->kernel, &l->part, a, count, NULL, final)) ||
         !rank_good(r, sg_team_wait(r->team, NULL)))
         return false;
@@ -477,7 +521,7 @@ int run_team(session *s, const char *spec, ranks *r, json *j, text *out) {
     if (code == EXIT_DONE)
         code = judge_files(&a);
     if (code == EXIT_DONE) {
-        w.how = session_build_options(s, 0);
+        w.how = session_build_options(s, s->first);
         memcpy(w.how.size, a.size, sizeof w.how.size);
         code = session_parameters(s, spec, a.plan, true, &w.parameters, &w.parameter_count);
     }

@@ -181,6 +181,8 @@ struct family {
         struct {
             /* Of grids: what the reference (gen/reference/reference.h) evaluates cell by cell. */
             const model *(*model)(const subject *);
+            /* Of systems: its stages; NULL: there are none, and the model is all. */
+            const struct system_model *(*system)(const subject *);
         } grid;
         family_lists lists; /* of all other kinds */
     };

@@ -79,6 +79,15 @@ typedef struct model_output {
                       function that is not given */
 } model_output;
 
+/* Points: a set of places, given for a run, where values are added to a field after each step, or
+   its values recorded. */
+enum { MAX_SETS = 16 };
+typedef struct model_set {
+    const char *name; /* an identifier */
+    int field;
+    int injects; /* the output of `injected` that is added; −1: the field is recorded */
+} model_set;
+
 typedef enum shape_kind {
     SHAPE_STAR,
     SHAPE_BOX,
@@ -110,6 +119,10 @@ typedef struct model {
     model_output outputs[MAX_FIELDS];
     int output_count;
     const struct separable *separable; /* of a convolution; else NULL */
+    model_set sets[MAX_SETS];          /* sorted by name */
+    int set_count;
+    struct model *injected; /* NULL, or what sets inject: a model without a grid of the same fields,
+                               arrays and parameters, and one more array, the point's sample */
     expr_pool *pool;
     unsigned positions; /* those that the outputs hold, a bit each */
     bool nonlinear;     /* some output is not a weighted sum of taps: no textbook counts its work */

@@ -114,7 +114,7 @@ static void write_position(writer *w, expr_id id) {
         axis++;
     text_printf(w->out, "    const Real %s = static_cast<Real>(", name);
     if (which == POSITION_STEP)
-        text_add(w->out, "arguments.step);\n");
+        text_printf(w->out, "arguments.step%s);\n", w->e->steps ? " + at.steps()" : "");
     else if (which >= POSITION_NX)
         text_printf(w->out, "arguments.global[%d]);\n", axis);
     else if (w->e->model->sides[of][0].kind == BOUNDARY_PERIODIC)

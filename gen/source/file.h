@@ -19,7 +19,7 @@ typedef struct source_kernel {
     const char *space, *entry;
 } source_kernel;
 
-enum { SOURCE_KERNELS = 4 };
+enum { SOURCE_KERNELS = 32 };
 
 /* A file being laid out: what stands once, before the plans and of templates/arch/, and kernels. */
 typedef struct source_file {

@@ -116,6 +116,8 @@ int space_axis_add(space *, const char *name, const char *const *words, int word
 /* Slots of the families' rows. */
 bool space_agrees_stencil(const space_builder *, const char *value);
 void space_fill_stencil(space_builder *);
+bool space_agrees_system(const space_builder *, const char *value);
+void space_fill_system(space_builder *);
 bool space_agrees_lists(const space_builder *, const char *value);
 void space_fill_lists(space_builder *);
 

@@ -274,6 +274,7 @@ const spec_maker spec_makers[] = {
     {"stencil", spec_stencil, spec_stencil_keys, "a stencil spec from a table of keys"},
     {"convolution", spec_convolution, spec_convolution_keys,
      "a stencil spec from a filter's weights"},
+    {"system", spec_system, spec_system_keys, "a spec of several fields, updated in stages"},
     {"reduce", read_reduce, reduce_keys, "a reduce spec: a list to one element, by any operator"},
     {"scan", read_scan, scan_keys, "a scan spec: the prefix sums of a list, by any operator"},
     {"merge", read_merge, merge_keys, "a merge spec: two sorted lists to one"},

@@ -97,26 +97,45 @@ static void read_content(lua_State *L, const char *where, dtype type, model_fiel
                   values ? "values" : "range");
 }
 
+/* The word on the top of the stack. `scratch` is NULL where there are no such fields. */
+static void read_use(lua_State *L, const char *where, model_field *field, bool *scratch) {
+    const char *words[USE_COUNT + 1] = {use_words[USE_IN], use_words[USE_OUT], use_words[USE_INOUT],
+                                        "scratch"};
+    const int use = spec_word(L, -1, where, words, USE_COUNT + (scratch != NULL));
+    field->use = use == USE_COUNT ? USE_INOUT : (field_use)use;
+    if (scratch != NULL)
+        *scratch = use == USE_COUNT;
+}
+
 /* The field whose description is on the top of the stack: a word or a table. */
-static void read_field(lua_State *L, dtype type, model_field *field) {
+static void read_field(lua_State *L, dtype type, model_field *field, bool *scratch) {
     job *j = spec_of(L)->job;
     const char *where = job_print(j, "fields.%s", field->name);
     field->levels = 1;
     if (!lua_istable(L, -1)) {
-        field->use = (field_use)spec_word(L, -1, where, use_words, USE_COUNT);
+        read_use(L, where, field, scratch);
         return;
     }
     spec_check_keys(L, -1, where, spec_field_keys);
     spec_get(L, -1, "use");
-    field->use = (field_use)spec_word(L, -1, job_print(j, "%s.use", where), use_words, USE_COUNT);
+    read_use(L, job_print(j, "%s.use", where), field, scratch);
     lua_pop(L, 1);
+    if (scratch != NULL && *scratch) {
+        static const spec_key use_alone[] = {{"use", NULL}, {NULL, NULL}};
+        spec_check_keys(L, -1, job_print(j, "%s, a scratch field", where), use_alone);
+        return;
+    }
     field->levels = spec_get_whole(L, -1, where, "levels", 1, 2, 1);
     if (field->levels == 2 && field->use != USE_INOUT)
         spec_fail(L, "%s: levels = 2 needs use = \"inout\"", where);
     read_content(L, where, type, field);
 }
 
-static void read_table(lua_State *L, model *m) {
+/* Sorted by name. */
+static void read_table(lua_State *L, model *m, bool *scratch) {
+    const char *names[MAX_FIELDS];
+    bool is_scratch = false;
+    int scratch_count = 0;
     if (!lua_istable(L, -1))
         spec_fail_expected(L, "fields", NULL, "a table such as { u = \"inout\", c = \"in\" }", -1);
     for (lua_pushnil(L); lua_next(L, -2) != 0; lua_pop(L, 1)) {
@@ -124,19 +143,19 @@ static void read_table(lua_State *L, model *m) {
             spec_fail(L, "fields: more than %d", MAX_FIELDS);
         model_field *field = &m->fields[m->field_count++];
         field->name = copy_name(L, -2, "fields");
-        read_field(L, m->dtype, field);
+        read_field(L, m->dtype, field, scratch != NULL ? &is_scratch : NULL);
+        if (is_scratch)
+            names[scratch_count++] = field->name;
     }
     qsort(m->fields, (size_t)m->field_count, sizeof m->fields[0], compare_fields);
+    for (int i = 0; i < m->field_count && scratch != NULL; i++) {
+        scratch[i] = false;
+        for (int k = 0; k < scratch_count; k++)
+            scratch[i] |= strcmp(names[k], m->fields[i].name) == 0;
+    }
 }
 
-/* Without the key there is one field u. */
-bool spec_read_fields(lua_State *L, int table, model *m) {
-    const bool named = spec_get(L, table, "fields");
-    if (named)
-        read_table(L, m);
-    else
-        m->fields[m->field_count++] = (model_field){.name = "u", .use = USE_INOUT, .levels = 1};
-    lua_pop(L, 1);
+static void list_arrays(lua_State *L, model *m) {
     for (int i = 0; i < m->field_count; i++) {
         if (m->fields[i].use != USE_IN)
             m->outputs[m->output_count++] = (model_output){i, EXPR_NONE};
@@ -147,7 +166,25 @@ bool spec_read_fields(lua_State *L, int table, model *m) {
         spec_fail(L, "fields: none is read; at least one is \"in\" or \"inout\"");
     if (m->output_count == 0)
         spec_fail(L, "fields: none is written; at least one is \"out\" or \"inout\"");
+}
+
+/* Without the key there is one field u. */
+bool spec_read_fields(lua_State *L, int table, model *m) {
+    const bool named = spec_get(L, table, "fields");
+    if (named)
+        read_table(L, m, NULL);
+    else
+        m->fields[m->field_count++] = (model_field){.name = "u", .use = USE_INOUT, .levels = 1};
+    lua_pop(L, 1);
+    list_arrays(L, m);
     return named;
+}
+
+void spec_read_system_fields(lua_State *L, int table, model *m, bool scratch[MAX_FIELDS]) {
+    spec_get(L, table, "fields");
+    read_table(L, m, scratch);
+    lua_pop(L, 1);
+    list_arrays(L, m);
 }
 
 /* name = default value, or name = true where there is none */
@@ -247,6 +284,10 @@ void spec_read_boundary(lua_State *L, int table, model *m, boundary by_default) 
     for (int axis = 0; axis < AXES; axis++)
         m->sides[axis][0] = m->sides[axis][1] =
             (model_side){axis < m->dims ? by_default : BOUNDARY_FIXED, 0};
+    spec_read_sides(L, table, m);
+}
+
+void spec_read_sides(lua_State *L, int table, model *m) {
     const bool given = spec_get(L, table, "boundary");
     if (given && lua_istable(L, -1))
         spec_check_keys(L, -1, "boundary", spec_axis_keys);

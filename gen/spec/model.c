@@ -4,7 +4,7 @@
    stands for it. */
 #include "gen/spec/state.h"
 
-#include "gen/model/model.h"
+#include "gen/model/system.h"
 
 #include <math.h>
 #include <string.h>
@@ -78,7 +78,7 @@ static int find_parameter(const model *m, const char *name) {
 }
 
 /* The declared parameters and those that live nodes use, sorted. */
-static void collect_parameters(lua_State *L, model *m, const bool *live) {
+void spec_collect_parameters(lua_State *L, model *m, const bool *live) {
     const spec_state *s = spec_of(L);
     for (int i = 0; i < s->pool->count; i++) {
         const expr_node *n = expr_get(s->pool, i);
@@ -98,8 +98,10 @@ static void collect_parameters(lua_State *L, model *m, const bool *live) {
     spec_sort_parameters(m);
 }
 
-/* The same node in the model's pool; `copies` has those of earlier nodes. */
-static expr_id copy_node(lua_State *L, model *m, const expr_node *n, const expr_id *copies) {
+/* The same node in the model's pool; `copies` has those of earlier nodes, `arrays` is as for
+   spec_finish_stage. */
+static expr_id copy_node(lua_State *L, model *m, const expr_node *n, const expr_id *copies,
+                         const int *arrays) {
     expr_id operand[3] = {EXPR_NONE, EXPR_NONE, EXPR_NONE};
     switch (n->op) {
     case EXPR_CONSTANT:
@@ -111,10 +113,12 @@ static expr_id copy_node(lua_State *L, model *m, const expr_node *n, const expr_
         return expr_constant(m->pool, n->value);
     case EXPR_PARAMETER:
         return expr_parameter(m->pool, find_parameter(m, spec_of(L)->names[n->index]));
-    case EXPR_TAP:
-        m->arrays[n->index].used = true;
+    case EXPR_TAP: {
+        const int array = arrays != NULL ? arrays[n->index] : n->index;
+        m->arrays[array].used = true;
         m->points += m->shape == SHAPE_UPDATE;
-        return expr_tap(m->pool, n->index, n->d);
+        return expr_tap(m->pool, array, n->d);
+    }
     case EXPR_POSITION:
         m->positions |= 1u << n->index;
         return expr_position(m->pool, (position)n->index);
@@ -158,16 +162,36 @@ static void count_operations(job *j, model *m) {
     m->nonlinear = m->dims > 0 && is_nonlinear(j, m, roots);
 }
 
+/* What sets inject has the parameters of the whole model, which has theirs too. */
+static void finish_injected(lua_State *L, model *m) {
+    const spec_state *s = spec_of(L);
+    model *f = m->injected;
+    expr_id roots[MAX_FIELDS];
+    model_roots(f, roots);
+    spec_collect_parameters(L, m, expr_live(s->pool, s->job, roots, f->output_count));
+    memcpy(f->parameters, m->parameters, sizeof f->parameters);
+    f->parameter_count = m->parameter_count;
+    f->declared = true;
+    spec_finish_model(L, f, roots);
+}
+
 void spec_finish_model(lua_State *L, model *m, const expr_id outputs[MAX_FIELDS]) {
+    spec_finish_stage(L, m, outputs, NULL);
+}
+
+void spec_finish_stage(lua_State *L, model *m, const expr_id outputs[MAX_FIELDS],
+                       const int *arrays) {
     const spec_state *s = spec_of(L);
     const int count = s->pool->count;
     spec_charge_memory(L, (size_t)count * (sizeof(bool) + sizeof(expr_id)));
     const bool *live = expr_live(s->pool, s->job, outputs, m->output_count);
     expr_id *copies = job_array(s->job, (size_t)count + 1, sizeof *copies);
-    collect_parameters(L, m, live);
+    spec_collect_parameters(L, m, live);
+    if (m->injected != NULL)
+        finish_injected(L, m);
     m->pool = expr_pool_new(s->job);
     for (int i = 0; i < count; i++)
-        copies[i] = live[i] ? copy_node(L, m, expr_get(s->pool, i), copies) : EXPR_NONE;
+        copies[i] = live[i] ? copy_node(L, m, expr_get(s->pool, i), copies, arrays) : EXPR_NONE;
     for (int i = 0; i < m->output_count; i++)
         m->outputs[i].value = outputs[i] == EXPR_NONE ? EXPR_NONE : copies[outputs[i]];
     /* The pool grew by doubling and left its smaller versions in the job, whose blocks double
@@ -266,6 +290,18 @@ static expr_id substitute(lua_State *L, const model *m, const spec_constants *c,
     return spec_make(L, n->op, operand[0], operand[1], operand[2]);
 }
 
+/* The outputs of a model, or of what its sets inject, in the load's pool. */
+static void substitute_all(lua_State *L, const model *m, const model *of, const spec_constants *c,
+                           expr_id outputs[MAX_FIELDS]) {
+    const expr_pool *from = of->pool;
+    spec_charge_memory(L, (size_t)from->count * sizeof(expr_id));
+    expr_id *copies = job_array(spec_of(L)->job, (size_t)from->count, sizeof *copies);
+    for (int i = 0; i < from->count; i++)
+        copies[i] = substitute(L, m, c, expr_get(from, i), copies);
+    for (int i = 0; i < of->output_count; i++)
+        outputs[i] = of->outputs[i].value == EXPR_NONE ? EXPR_NONE : copies[of->outputs[i].value];
+}
+
 /* Back to before spec_finish_model, which then finds out anew what depends on the expressions. The
    parameters that a spec lists stay; others are those that it still uses. */
 static void reset(model *m, const spec_constants *c) {
@@ -281,26 +317,34 @@ static void reset(model *m, const spec_constants *c) {
     m->parameter_count = kept;
 }
 
-void spec_put_constants(lua_State *L, model *m, const spec_constants *c) {
+static void put_constants(lua_State *L, model *m, const spec_constants *c) {
     spec_state *s = spec_of(L);
-    check(s->job, m, c);
-    if (c->count == 0)
-        return;
     s->line = m->line; /* where errors of the expressions belong, as far as it is known */
-    s->given = list_values(s->job, c);
     const int mark = s->pool->count;
-    const expr_pool *from = m->pool;
-    spec_charge_memory(L, (size_t)from->count * sizeof(expr_id));
-    expr_id *copies = job_array(s->job, (size_t)from->count, sizeof *copies);
-    for (int i = 0; i < from->count; i++)
-        copies[i] = substitute(L, m, c, expr_get(from, i), copies);
-    expr_id outputs[MAX_FIELDS];
-    for (int i = 0; i < m->output_count; i++)
-        outputs[i] = m->outputs[i].value == EXPR_NONE ? EXPR_NONE : copies[m->outputs[i].value];
+    expr_id outputs[MAX_FIELDS], injected[MAX_FIELDS];
+    substitute_all(L, m, m, c, outputs);
+    if (m->injected != NULL)
+        substitute_all(L, m, m->injected, c, injected);
     if (s->pool->limit != NULL)
         spec_fail(L, "%s", s->pool->limit);
     reset(m, c);
+    for (int i = 0; m->injected != NULL && i < m->injected->output_count; i++)
+        m->injected->outputs[i].value = injected[i];
     spec_finish_model(L, m, outputs);
     expr_pool_truncate(s->pool, mark);
+}
+
+void spec_put_constants(lua_State *L, const subject *subject, const spec_constants *c) {
+    spec_state *s = spec_of(L);
+    const family *f = subject->family;
+    const system_model *system =
+        f->kind == PROGRAM_GRID && f->grid.system != NULL ? f->grid.system(subject) : NULL;
+    check(s->job, subject->expressions, c);
+    if (c->count == 0)
+        return;
+    s->given = list_values(s->job, c);
+    for (int i = 0; system != NULL && i < system->stage_count; i++)
+        put_constants(L, system->stages[i].model, c);
+    put_constants(L, subject->expressions, c);
     s->given = NULL;
 }

@@ -287,7 +287,7 @@ static void take_result(lua_State *L, spec_load_state *load, int results) {
     }
     const spec_constants *constants = load->constants;
     if (constants != NULL && constants->index >= 0 && constants->index < load->result->count)
-        spec_put_constants(L, load->result->subjects[constants->index]->expressions, constants);
+        spec_put_constants(L, load->result->subjects[constants->index], constants);
 }
 
 /* Runs protected: whatever goes wrong in here comes back to lua_pcall. */

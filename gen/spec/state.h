@@ -42,6 +42,8 @@ typedef struct spec_update {
     int position_dims; /* that the positions need which were read */
     int low[2 * MAX_FIELDS][AXES], high[2 * MAX_FIELDS][AXES]; /* by array: how far the taps called
                                                                   reach */
+    bool partial;          /* a stage: it returns a table of the fields that it writes */
+    const bool *unwritten; /* by field: scratch that no stage has written yet; NULL: none is */
 } spec_update;
 
 typedef struct spec_state {
@@ -188,6 +190,9 @@ extern const spec_key spec_derivative_keys[], spec_laplacian_keys[], spec_axis_k
 
 /* fields.c: the keys fields and parameters; true where the key is there */
 bool spec_read_fields(lua_State *, int table, model *);
+/* The same of a system: scratch[i] says of field i that it lives inside a step. The model has it as
+   an inout field. */
+void spec_read_system_fields(lua_State *, int table, model *, bool scratch[MAX_FIELDS]);
 bool spec_read_parameters(lua_State *, int table, model *);
 void spec_sort_parameters(model *);
 extern const spec_key spec_field_keys[];
@@ -196,6 +201,7 @@ extern const spec_key spec_field_keys[];
 #define SPEC_BOUNDARY "boundary"
 int spec_constant(lua_State *);
 void spec_read_boundary(lua_State *, int table, model *, boundary by_default);
+void spec_read_sides(lua_State *, int table, model *); /* over the sides that the model has */
 void spec_read_schedule(lua_State *, int table, model *);
 /* Refuses an axis that the stencil does not have, or beyond the first `axes` that a key has. */
 void spec_check_axis(lua_State *, const char *where, int axis, int dims, int axes);
@@ -210,8 +216,15 @@ void spec_push_parameters(lua_State *); /* what p.name is read from */
 /* Refuses positions along axes that the stencil does not have. */
 void spec_check_positions(lua_State *, int dims, int position_dims);
 void spec_push_positions(lua_State *); /* what at.x is read from, or why there is no such thing */
+void spec_push_fields(lua_State *, const model *, bool named); /* what f.name is, or the field */
+expr_id spec_to_output(lua_State *, const char *where, const char *name); /* on the top */
 void spec_run_update(lua_State *, int function, bool named, spec_update *,
                      expr_id outputs[MAX_FIELDS]);
+
+/* points.c: the key points, of a model whose fields, arrays and dimensions are known. The functions
+   of the sets stand in the load's pool until the model is finished. `named`: as of fields. */
+void spec_read_points(lua_State *, int table, bool named, model *);
+extern const spec_key spec_set_keys[];
 
 /* tune.c: the key tune, of grids (whose dimensions are known) and of patterns */
 void spec_read_tune(lua_State *, int table, model *);
@@ -227,6 +240,10 @@ int spec_stencil(lua_State *);
 int spec_convolution(lua_State *);
 extern const spec_key spec_stencil_keys[], spec_convolution_keys[];
 
+/* system.c */
+int spec_system(lua_State *);
+extern const spec_key spec_system_keys[], spec_stage_keys[];
+
 /* model.c. What every family's function begins and ends with. spec_begin takes the table that is
    its only argument and checks the keys. It makes an empty model with line, file, name and dtype
    (one of the first `dtypes`; DTYPE_FLOAT without the key). spec_end pushes the value that stands
@@ -236,7 +253,12 @@ int spec_end(lua_State *, int family, model *expressions, void *family_model);
 void spec_check_range(lua_State *, dtype, const char *what, double value); /* also: whole */
 /* Finishes the model; and finishes it again, with numbers in place of parameters. */
 void spec_finish_model(lua_State *, model *, const expr_id outputs[MAX_FIELDS]);
-void spec_put_constants(lua_State *, model *, const spec_constants *);
+/* The same, where taps of the load's pool have other numbers of arrays: arrays[i] is the model's,
+   NULL: they have the same. */
+void spec_finish_stage(lua_State *, model *, const expr_id outputs[MAX_FIELDS], const int *arrays);
+/* Adds the parameters among these nodes of the load's pool. */
+void spec_collect_parameters(lua_State *, model *, const bool *live);
+void spec_put_constants(lua_State *, const subject *, const spec_constants *);
 
 /* lists.c: what the families of lists share (gen/lists/pattern.h) */
 /* Names the operands of the model's functions to come. */

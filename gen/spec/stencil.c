@@ -16,6 +16,8 @@ const spec_key spec_stencil_keys[] = {
     {"parameters", "the parameters and their default values: { k = 0.05 }"},
     {"dtype", "\"float\" (the default) or \"double\""},
     {"boundary", "what is outside of the grid; \"fixed\" by default"},
+    {"points",
+     "places where values are added or recorded: { rec = { field = \"u\", sample = true } }"},
     {"schedule", "constraints on how the grid is walked; what is left out is chosen"},
     {"tune", "the values that tuning tries, by key of schedule: { time = { 1, 2, 4 } }"},
     {NULL, NULL},
@@ -189,6 +191,7 @@ int spec_stencil(lua_State *L) {
     b.named = spec_read_fields(L, 1, m);
     m->declared = spec_read_parameters(L, 1, m);
     build_outputs(L, &b);
+    spec_read_points(L, 1, b.named, m);
     spec_read_boundary(L, 1, m, BOUNDARY_FIXED);
     spec_read_schedule(L, 1, m);
     spec_read_tune(L, 1, m);

@@ -30,6 +30,11 @@ static const spec_field *get_field(lua_State *L, int index) {
     if (f->array < 0)
         spec_fail(L, "field '%s' is only written (out) and cannot be read",
                   s->update->model->fields[f->field].name);
+    if (s->update->unwritten != NULL && s->update->unwritten[f->field])
+        spec_fail(L,
+                  "scratch field '%s' is read before a stage has written it: in each step it holds "
+                  "nothing until then",
+                  s->update->model->fields[f->field].name);
     return f;
 }
 
@@ -227,7 +232,7 @@ void spec_push_positions(lua_State *L) {
     lua_pop(L, 1);
 }
 
-static void push_arguments(lua_State *L, const model *m, bool named) {
+void spec_push_fields(lua_State *L, const model *m, bool named) {
     if (!named)
         push_field(L, 0, false);
     else
@@ -236,11 +241,9 @@ static void push_arguments(lua_State *L, const model *m, bool named) {
         push_field(L, i, false);
         lua_setfield(L, -2, m->fields[i].name);
     }
-    spec_push_parameters(L);
-    spec_push_positions(L);
 }
 
-static expr_id get_output(lua_State *L, const char *where, const char *name) {
+expr_id spec_to_output(lua_State *L, const char *where, const char *name) {
     spec_expr e;
     if (lua_type(L, -1) == LUA_TUSERDATA && luaL_testudata(L, -1, SPEC_FIELD) != NULL)
         spec_fail(L, "%s: expected an expression, got a field; read it as %s(0, ...)", where, name);
@@ -261,7 +264,7 @@ static void read_results(lua_State *L, const model *m, expr_id outputs[MAX_FIELD
             keys[count++] = (spec_key){m->fields[i].name, NULL};
     keys[count] = (spec_key){NULL, NULL};
     if (count == 1) {
-        outputs[0] = get_output(L, where, keys[0].name);
+        outputs[0] = spec_to_output(L, where, keys[0].name);
         return;
     }
     if (!lua_istable(L, -1))
@@ -272,9 +275,39 @@ static void read_results(lua_State *L, const model *m, expr_id outputs[MAX_FIELD
     for (int i = 0; i < count; i++) {
         if (!spec_get(L, -1, keys[i].name))
             spec_fail(L, "the table that update returns has no entry '%s'", keys[i].name);
-        outputs[i] = get_output(L, where, keys[i].name);
+        outputs[i] = spec_to_output(L, where, keys[i].name);
         lua_pop(L, 1);
     }
+}
+
+/* The same of a stage: a table of those fields that it writes. */
+static void read_some_results(lua_State *L, const model *m, expr_id outputs[MAX_FIELDS]) {
+    static const char where[] = "the table that update returns";
+    spec_key keys[MAX_FIELDS + 1] = {{NULL, NULL}};
+    bool any = false;
+    int output = 0;
+    if (!lua_istable(L, -1))
+        spec_fail(L,
+                  "a stage's update returns a table of the fields that it writes, such as { %s "
+                  "= ... }; got %s",
+                  m->fields[m->outputs[0].field].name, spec_describe(L, -1));
+    for (int i = 0; i < m->field_count; i++)
+        keys[i] = (spec_key){m->fields[i].name, NULL};
+    spec_check_keys(L, -1, where, keys);
+    for (int i = 0; i < m->field_count; i++) {
+        const char *name = m->fields[i].name;
+        const bool given = spec_get(L, -1, name);
+        if (given && m->fields[i].use == USE_IN)
+            spec_fail(L, "%s: field '%s' is only read (in) and cannot be written", where, name);
+        if (given)
+            outputs[output] =
+                spec_to_output(L, job_print(spec_of(L)->job, "%s: %s", where, name), name);
+        any = any || given;
+        output += m->fields[i].use != USE_IN;
+        lua_pop(L, 1);
+    }
+    if (!any)
+        spec_fail(L, "%s is empty: a stage writes at least one field", where);
 }
 
 void spec_run_update(lua_State *L, int function, bool named, spec_update *u,
@@ -284,14 +317,19 @@ void spec_run_update(lua_State *L, int function, bool named, spec_update *u,
     s->serial++;
     const int base = lua_gettop(L);
     lua_pushvalue(L, function);
-    push_arguments(L, u->model, named);
+    spec_push_fields(L, u->model, named);
+    spec_push_parameters(L);
+    spec_push_positions(L);
     lua_call(L, 3, LUA_MULTRET);
     const int results = lua_gettop(L) - base;
     if (results == 0 || (results == 1 && lua_isnil(L, -1)))
         spec_fail(L, "update returns nothing");
     if (results > 1)
         spec_fail(L, "update returns %d values; several fields are returned as one table", results);
-    read_results(L, u->model, outputs);
+    if (u->partial)
+        read_some_results(L, u->model, outputs);
+    else
+        read_results(L, u->model, outputs);
     lua_settop(L, base);
     s->update = NULL;
 }

@@ -145,8 +145,6 @@ plan *plan_fit(job *j, const plan_facts *f, const schedule *s, const gpu *t, con
     p->schedule = *s;
     p->gpu = t;
     *refusal = of->refuse != NULL ? of->refuse(j, f, s) : NULL;
-    if (*refusal == NULL && of->fused && m->positions != 0)
-        *refusal = "it makes several steps a launch, and the update asks for positions (at)";
     if (*refusal == NULL)
         *refusal = check_tile(j, m, s);
     if (*refusal == NULL)
@@ -156,6 +154,10 @@ plan *plan_fit(job *j, const plan_facts *f, const schedule *s, const gpu *t, con
     if (*refusal != NULL)
         return NULL;
     p->form = of->form(f, s);
+    if (of->fused && m->positions != 0 && !p->form->positions) {
+        *refusal = "its steps do not know positions, for which the update asks (at)";
+        return NULL;
+    }
     lay_axes(p);
     if (!of->fused)
         lay_tile(p);

@@ -29,7 +29,7 @@ int source_write_grid(const model *m, int field) {
     return grids_before(m, field) + (f->use == USE_INOUT) * f->levels;
 }
 
-static void list_arrays(job *j, const model *m, program *p) {
+void source_list_arrays(job *j, const model *m, program *p) {
     p->array_count = grids_before(m, m->field_count);
     p->arrays = job_array(j, (size_t)p->array_count, sizeof *p->arrays);
     for (int i = 0; i < m->array_count; i++) {
@@ -141,14 +141,14 @@ static void describe_shape(const model *m, const plan_facts *f, program *out) {
     out->grid.corners = f->corners || !f->column_or_plane;
 }
 
-static program *describe(job *j, const model *m, const plan *p) {
+program *source_describe(job *j, const model *m, const plan *p) {
     program *out = job_alloc(j, sizeof *out);
     out->name = m->name;
     out->target = p->gpu->arch;
     out->dims = m->dims;
     out->element_bytes = dtype_words[m->dtype].bytes;
     describe_shape(m, p->facts, out);
-    list_arrays(j, m, out);
+    source_list_arrays(j, m, out);
     if (p->pass_count > 0)
         describe_layers(j, p, out);
     const bool passes = p->pass_count > 0;
@@ -202,7 +202,7 @@ static void write_header(text *t, const model *m, const plan *p, const program *
     text_add(t, "\n");
 }
 
-static void lay_kernel(source_file *f, const plan *p, const program *program, int which,
+void source_lay_kernel(source_file *f, const plan *p, const program *program, int which,
                        const char *space, bool packs) {
     text header = text_new(f->job);
     source_write_kernel(&header, p, program, which, space != NULL, packs);
@@ -225,13 +225,13 @@ static void lay_kernels(source_file *f, const model *m, const plan *p, const pro
                             : i + 1 < own     ? "many_steps"
                                               : "one_step";
         if (!same && (!spares || program->launches[i].grid.spare > 0))
-            lay_kernel(f, of, program, spares ? program->launches[i].grid.spare : i,
-                       several ? space : NULL, !spares);
+            source_lay_kernel(f, of, program, spares ? program->launches[i].grid.spare : i,
+                              several ? space : NULL, !spares);
     }
 }
 
 const char *source_plan_header(job *j, const model *m, const plan *p) {
-    const program *program = describe(j, m, p);
+    const program *program = source_describe(j, m, p);
     text t = text_new(j);
     if (p->pass_count == 0 && p->single == NULL) {
         source_write_kernel(&t, p, program, 0, false, true);
@@ -265,7 +265,7 @@ static void make_spares(job *j, const model *m, const plan *p, program *out) {
 }
 
 program *source_make(job *j, const model *m, const plan *p) {
-    program *out = describe(j, m, p);
+    program *out = source_describe(j, m, p);
     source_file file = source_begin(j);
     text head = text_new(j), shared = text_new(j);
     write_header(&head, m, p, out);

@@ -3,6 +3,7 @@
 #define SG_GEN_STENCIL_SOURCE_INTERNAL_H
 
 #include "gen/source/emit.h"
+#include "gen/source/file.h"
 #include "gen/stencil/source.h"
 
 /* Where the arguments hold an array of the model, and a field's new values. */
@@ -15,6 +16,17 @@ void source_write_kernel(text *, const plan *, const program *, int launch, bool
                          bool packs);
 void source_write_arguments(text *, const model *, const program *);
 
+/* The same for so many grids; `about` says what they are. */
+void source_write_arguments_of(text *, const model *, int grids, const char *about, size_t bytes);
+
+/* The program without its text; and its arrays alone. */
+program *source_describe(job *, const model *, const plan *);
+void source_list_arrays(job *, const model *, program *);
+
+/* Lays the kernel of a launch, in a namespace where there are several. */
+void source_lay_kernel(source_file *, const plan *, const program *, int which, const char *space,
+                       bool packs);
+
 void source_describe_launch(const plan *, program_launch *);
 
 /* source_notes.c: how to launch a kernel, as comments. */
@@ -22,6 +34,16 @@ void source_describe_launch(const plan *, program_launch *);
 void source_write_launch_example(text *, const model *, const program *, const program_launch *,
                                  bool one_way);
 void source_write_launch_notes(text *, const program *, const program_launch *);
+
+/* The parts of these: what one launch is given, and its call, for arrays of these numbers (NULL:
+   those of the program); what its rows must be; which arrays swap roles after a step. */
+void source_write_launch_of(text *, const program *, const program_launch *, bool one_way,
+                            const int *arrays);
+void source_write_pack_note(text *, const program_launch *);
+void source_write_rotation(text *, const program *);
+
+/* " for dense arrays of shape (ny, nx)": of a grid of so many dimensions. */
+void source_write_extents(text *, int dims);
 
 /* source_ways.c: of a plan with single steps beside it. */
 int source_count_ways(const plan *);

@@ -39,13 +39,15 @@ static void write_launch_call(text *t, const program_launch *l) {
                 l->block[1], l->block[2], l->shared_bytes);
 }
 
-void source_write_launch_example(text *t, const model *m, const program *program,
-                                 const program_launch *l, bool one_way) {
-    text_add(t, "// To launch it from a file that nvcc compiles and that includes this one, for "
-                "dense arrays of\n// shape (");
-    for (int axis = m->dims - 1; axis >= 0; axis--)
+void source_write_extents(text *t, int dims) {
+    text_add(t, "(");
+    for (int axis = dims - 1; axis >= 0; axis--)
         text_printf(t, "%s%s", extents[axis], axis > 0 ? ", " : "");
-    text_add(t, ") in device memory:\n//     Arguments a = {};\n");
+    text_add(t, ")");
+}
+
+void source_write_launch_of(text *t, const program *program, const program_launch *l, bool one_way,
+                            const int *arrays) {
     for (int k = 0; k < AXES; k++) {
         const char *extent = l->grid.axes[k] < 0 ? "1" : extents[l->grid.axes[k]];
         text_printf(t, "//     a.size[%d] = a.end[%d] = %s", k, k, extent);
@@ -57,8 +59,8 @@ void source_write_launch_example(text *t, const model *m, const program *program
     }
     for (int i = 0; i < program->array_count; i++) {
         const program_array *a = &program->arrays[i];
-        text_printf(t, "//     a.grid[%d] = {array_%d, %s, %s}; // %s, %s\n", i, i,
-                    l->grid.axes[1] == 1 ? "nx" : "0",
+        text_printf(t, "//     a.grid[%d] = {array_%d, %s, %s}; // %s, %s\n", i,
+                    arrays != NULL ? arrays[i] : i, l->grid.axes[1] == 1 ? "nx" : "0",
                     l->grid.axes[2] == 2   ? "nx * ny"
                     : l->grid.axes[2] == 1 ? "nx"
                                            : "0",
@@ -73,8 +75,16 @@ void source_write_launch_example(text *t, const model *m, const program *program
     write_launch_call(t, l);
 }
 
-void source_write_launch_notes(text *t, const program *program, const program_launch *l) {
-    text_add(t, "// CUDA takes at most 65535 blocks along y and along z.\n");
+void source_write_launch_example(text *t, const model *m, const program *program,
+                                 const program_launch *l, bool one_way) {
+    text_add(t, "// To launch it from a file that nvcc compiles and that includes this one, for "
+                "dense arrays of\n// shape ");
+    source_write_extents(t, m->dims);
+    text_add(t, " in device memory:\n//     Arguments a = {};\n");
+    source_write_launch_of(t, program, l, one_way, NULL);
+}
+
+void source_write_rotation(text *t, const program *program) {
     const char *before = "// For the next step ";
     for (int i = 0; i < program->array_count; i++) {
         const program_array *a = &program->arrays[i];
@@ -90,6 +100,9 @@ void source_write_launch_notes(text *t, const program *program, const program_la
     if (program->grid.positions)
         text_add(t, "// a.origin is where the grid's first cell lies in the whole grid, a.step the "
                     "number of the step.\n");
+}
+
+void source_write_pack_note(text *t, const program_launch *l) {
     if (l->grid.spare > 0)
         text_printf(
             t, "// It is for rows of packs: nx and all addresses are multiples of %d elements%s.\n",
@@ -99,4 +112,10 @@ void source_write_launch_notes(text *t, const program *program, const program_la
         text_printf(
             t, "// Set a.aligned = 1 where nx and all addresses are multiples of %d elements.\n",
             l->grid.vector);
+}
+
+void source_write_launch_notes(text *t, const program *program, const program_launch *l) {
+    text_add(t, "// CUDA takes at most 65535 blocks along y and along z.\n");
+    source_write_rotation(t, program);
+    source_write_pack_note(t, l);
 }

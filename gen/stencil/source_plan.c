@@ -95,8 +95,8 @@ static bool asks_for_numbers(job *j, const model *m) {
     return false;
 }
 
-void source_write_arguments(text *t, const model *m, const program *program) {
-    const int grids = program_grid_count(program);
+void source_write_arguments_of(text *t, const model *m, int grids, const char *about,
+                               size_t bytes) {
     text_printf(t, "using Real = %s;\n\n", dtype_words[m->dtype].c_name);
     text_add(t, "struct Grid {\n"
                 "    Real *data; // cell (0, 0, 0)\n"
@@ -107,10 +107,8 @@ void source_write_arguments(text *t, const model *m, const program *program) {
                 "    int inner_first[3], inner_end[3]; // the blocks that no edge concerns\n"
                 "    int aligned; // whether every row starts at a multiple of a pack\n"
                 "    int steps; // of time that this launch makes\n");
-    text_printf(t, "    Grid grid[%d]; //", grids);
-    for (int i = 0; i < grids; i++)
-        text_printf(t, "%s %s", i > 0 ? "," : "", grid_name(program, i));
-    text_printf(t, "\n    Real parameter[%d];", m->parameter_count > 0 ? m->parameter_count : 1);
+    text_printf(t, "    Grid grid[%d]; // %s\n", grids, about);
+    text_printf(t, "    Real parameter[%d];", m->parameter_count > 0 ? m->parameter_count : 1);
     for (int i = 0; i < m->parameter_count; i++)
         text_printf(t, "%s %s", i > 0 ? "," : " //", m->parameters[i].name);
     if (m->positions != 0)
@@ -119,7 +117,15 @@ void source_write_arguments(text *t, const model *m, const program *program) {
                     "    long long step; // the first that this launch makes");
     text_printf(t,
                 "\n};\nstatic_assert(sizeof(Arguments) == %zu, \"the host packs %zu bytes\");\n\n",
-                program->arguments_bytes, program->arguments_bytes);
+                bytes, bytes);
+}
+
+void source_write_arguments(text *t, const model *m, const program *program) {
+    const int grids = program_grid_count(program);
+    text names = text_new(t->job);
+    for (int i = 0; i < grids; i++)
+        text_printf(&names, "%s%s", i > 0 ? ", " : "", grid_name(program, i));
+    source_write_arguments_of(t, m, grids, names.data, program->arguments_bytes);
 }
 
 /* How far an array is read, and where its box lies in shared memory. */
@@ -238,7 +244,7 @@ void source_write_kernel(text *t, const plan *p, const program *program, int whi
                          bool packs) {
     const plan_facts *f = p->facts;
     const model *m = f->model;
-    const emitter e = {m, p->axes, p->kernel_array};
+    const emitter e = {m, p->axes, p->kernel_array, plan_method(p)->fused};
     if (asks_for_numbers(t->job, m))
         text_add(t, "#include \"numbers.cuh\"\n\n");
     text_printf(t, "#define STENCIL_KERNEL %s\n", program->launches[which].entry);

@@ -118,12 +118,19 @@ class sg_grid(ctypes.Structure):
     _fields_ = [("data", c_void_p), ("size", c_int64 * 3), ("stride", c_int64 * 3)]
 
 
+class sg_array(ctypes.Structure):
+    _fields_ = [
+        ("name", c_char_p), ("grid", sg_grid),
+    ]  # fmt: skip
+
+
 class sg_arguments(Sized):
     _fields_ = [
         ("struct_size", c_size_t), ("grids", POINTER(sg_grid)), ("grid_count", c_int),
         ("parameters", POINTER(c_double)), ("parameter_count", c_int), ("begin", c_int64 * 3), ("end", c_int64 * 3),
         ("temporary", c_void_p), ("temporary_bytes", c_size_t),
         ("origin", c_int64 * 3), ("global", c_int64 * 3), ("step", c_int64),
+        ("arrays", POINTER(sg_array)), ("array_count", c_int), ("values", POINTER(sg_constant)), ("value_count", c_int),
     ]  # fmt: skip
 
 
@@ -418,6 +425,7 @@ FUNCTIONS: dict[str, tuple[Any, tuple[Any, ...]]] = {
     "sg_abandon": (None, ()),
     "sg_device": (_status, (_object, POINTER(sg_device_info))),
     "sg_count_specs": (_status, (_object, c_char_p, c_char_p, POINTER(c_int))),
+    "sg_find_spec": (_status, (_object, c_char_p, c_char_p, c_char_p, POINTER(c_int))),
     "sg_build": (_status, (_object, c_char_p, POINTER(sg_build_options), _out)),
     "sg_release": (None, (_object,)),
     "sg_save": (_status, (_object, c_char_p, c_char_p)),
@@ -436,6 +444,10 @@ FUNCTIONS: dict[str, tuple[Any, tuple[Any, ...]]] = {
     "sg_temporary_bytes": (_status, (_object, POINTER(sg_arguments), POINTER(c_size_t))),
     "sg_launch": (_status, (_object, POINTER(sg_arguments), c_void_p)),
     "sg_run": (_status, (_object, POINTER(sg_arguments), c_int64, c_void_p, POINTER(c_int))),
+    "sg_evaluate_field": (
+        _status,
+        (_object, c_char_p, c_char_p, POINTER(c_int64), POINTER(c_int64), POINTER(c_int64), POINTER(c_double)),
+    ),
     "sg_synchronize": (_status, (_object, c_void_p)),
     "sg_mark_stream": (_status, (_object, c_void_p, _out)),
     "sg_mark_passed": (_status, (_object, POINTER(c_int))),

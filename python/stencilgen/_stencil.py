@@ -87,6 +87,9 @@ class Stencil(Kernel):
         overwrite: bool = False,
         box: Any = None,
         stream: Any = None,
+        step: int = 0,
+        origin: Any = None,
+        whole: Any = None,
         parameters: Optional[Mapping[str, float]] = None,
         **named: Any,
     ) -> Any:
@@ -97,6 +100,9 @@ class Stencil(Kernel):
         overwrite: the arrays given may be used as memory, and their content is lost; saves one grid a time level
         box:       slices of the cells to update, `numpy.s_[2:-2, 2:-2]`; others keep their values
         stream:    an integer or an object with `__cuda_stream__`; None: the caller's current one
+        step:      the number of the first step, where the spec asks for `at.step`
+        origin:    where the arrays' first cell lies in the whole grid, of the shape `whole` (positions in specs);
+                   None: the arrays are the whole grid
 
         Returns the new field, or a named tuple of fields (`u`, `u_prev`): arrays of the first one's library.
         Raises UsageError or DataError for arrays that do not fit, DeviceError where a launch fails. An interrupt
@@ -110,6 +116,7 @@ class Stencil(Kernel):
                 found = tuple(split[i] for i in self._inputs)
                 out = self._named_outputs(split, out)
             self._put_parameters(frame, parameters, named)
+            self._put_place(frame, step, origin, whole)
             targets = None if out is None else self._targets(out, steps)
             first = found[0] if found else self._first(targets)
             library = library_of(first)
@@ -151,6 +158,9 @@ class Stencil(Kernel):
         *arrays: Any,
         box: Any = None,
         stream: Any = None,
+        step: int = 0,
+        origin: Any = None,
+        whole: Any = None,
         parameters: Optional[Mapping[str, float]] = None,
         **named: Any,
     ) -> None:
@@ -163,6 +173,7 @@ class Stencil(Kernel):
 
         box:    slices of the cells to update, `numpy.s_[2:-2, 2:-2]`; others are not written
         stream: an integer or an object with `__cuda_stream__`; None: the caller's current one
+        step, origin, whole: as in `run`
         """
         frame = self._take()
         try:
@@ -170,6 +181,7 @@ class Stencil(Kernel):
             if named or len(arrays) != len(self.arrays):
                 given = self._split(arrays, self._all, named)
             self._put_parameters(frame, parameters, named)
+            self._put_place(frame, step, origin, whole)
             library = library_of(given[0])
             on = self._stream(stream, library, given[0])
             slots: list[Slot] = []
@@ -247,6 +259,15 @@ class Stencil(Kernel):
                         raise UsageError(f"'{self.arrays[i].name}' is read-only: it cannot be overwritten")
                     slot.ours = True
 
+    def _put_place(self, frame: Frame, step: int, origin: Any, whole: Any) -> None:
+        arguments = frame.arguments
+        arguments.step = step
+        for field, given in (("origin", origin), ("global", whole)):
+            cells = (0, 0, 0) if given is None else tuple(given)
+            if given is not None and len(cells) != self._dims:
+                raise UsageError(f"origin and whole have a number for each of {self._dims} axes, not {len(cells)}")
+            getattr(arguments, field)[:] = [*reversed(cells), 0, 0][:3]
+
     def _put_box(self, frame: Frame, box: Any, shape: tuple[int, ...]) -> bool:
         """False: the box is empty."""
         begin, end = frame.arguments.begin, frame.arguments.end
@@ -288,6 +309,7 @@ class Stencil(Kernel):
                 if status:
                     self._fail(status)
                 steps -= 1
+                frame.arguments.step += 1
                 slots = [slots[i] for i in self._moved]
                 continue
             now = min(steps, part) if own else 1
@@ -298,6 +320,7 @@ class Stencil(Kernel):
             if perf_counter() - begin < _PART_SECONDS:
                 part *= 2
             steps -= now
+            frame.arguments.step += now
             final = frame.final[:]
             if final != self._unmoved:
                 slots = [slots[i] for i in final]

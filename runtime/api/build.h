@@ -9,6 +9,8 @@
 struct matrix;
 struct subject;
 struct gpu;
+struct spec;
+struct spec_constants;
 
 typedef struct build_request {
     sg_context *context;
@@ -22,6 +24,10 @@ typedef struct build_request {
         *matrix; /* of the options; NULL: none was given, or the family takes none */
 } build_request;
 
+/* Loads a spec; *path becomes what messages call it. */
+const struct spec *build_load(job *, const char **path, const char *text,
+                              const struct spec_constants *);
+
 /* Completes the request: reads the options, loads the spec and finds the GPU and the size to
    plan for. */
 void build_read(job *, build_request *);
@@ -32,6 +38,10 @@ void build_judge_matrix(job *, const build_request *);
 /* The public kind of a family; NULL: an unknown one. */
 struct family;
 sg_kind build_kind(const struct family *);
+
+/* What a kernel knows of the points of a model; NULL: there are none. */
+struct model;
+const struct kernel_sets *build_points(job *, const struct model *, const char *target);
 
 /* What the family is asked for. */
 struct family_request build_wanted(const build_request *);

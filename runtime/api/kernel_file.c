@@ -7,11 +7,11 @@
 #include "matrix/format.h"
 #include "runtime/launch/launch.h"
 
-enum { MOST_LAUNCHES = 64, MOST_THREADS = 1024, MOST_NUMBER = 1 << 30 };
+enum { MOST_LAUNCHES = 64, MOST_CALLS = 2048, MOST_THREADS = 1024, MOST_NUMBER = 1 << 30 };
 
 const sealed_kind kernel_file_kind = {
     .magic = {'s', 'g', 'k', 'e', 'r', 'n', 'e', 'l'},
-    .version = 7,
+    .version = 8,
     .title = "a kernel file of stencilgen",
 };
 
@@ -147,6 +147,27 @@ static void code_grid(coder *c, program *p) {
     code_size(c, &p->grid.spare_arch_end, INT32_MAX);
 }
 
+/* After arrays and launches, to which calls refer. */
+static void code_calls(coder *c, program *p) {
+    p->grid.calls =
+        code_list(c, p->grid.calls, &p->grid.call_count, MOST_CALLS, sizeof *p->grid.calls);
+    code_int(c, &p->grid.call_grids, 0, LAUNCH_ARRAYS);
+    for (int i = 0; i < p->grid.call_count; i++) {
+        program_call *call = &p->grid.calls[i];
+        code_int(c, &call->launch, -1, program_own_launches(p) - 1);
+        code_bool(c, &call->once);
+        int *grids = code_list(c, (int *)call->grids, &call->count, p->grid.call_grids,
+                               sizeof *call->grids);
+        const bool fills = call->launch < 0;
+        c->in.bad |= fills && call->count != 1;
+        for (int g = 0; g < call->count; g++)
+            code_int(c, &grids[g], fills ? p->array_count : 0,
+                     p->array_count + p->grid.layer_count - 1);
+        if (c->out == NULL)
+            call->grids = grids;
+    }
+}
+
 static void code_product(coder *c, program_product *m) {
     for (int i = 0; i < PROGRAM_STORAGE; i++)
         code_int(c, &m->storage[i], 0, i == STORAGE_FORMAT ? FORMAT_COUNT - 1 : MOST_NUMBER);
@@ -204,6 +225,8 @@ static void code_program(coder *c, program *p, const char *const *texts, sg_kind
         code_lists(c, p);
     code_arrays(c, p);
     code_launches(c, p);
+    if (program_is_grid(p))
+        code_calls(c, p);
     code_size(c, &p->arguments_bytes, LAUNCH_BYTES);
     code_size(c, &p->arch_begin, INT32_MAX);
     code_size(c, &p->arch_end, INT32_MAX);

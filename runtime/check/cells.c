@@ -7,6 +7,7 @@
 #include "base/random.h"
 #include "gen/lists/draw.h"
 #include "gen/model/family.h"
+#include "gen/model/system.h"
 #include "runtime/launch/launch.h"
 
 enum { SEGMENT = 1024, SAMPLED_SEGMENT = 128 };
@@ -175,20 +176,36 @@ const model *check_model(const sg_kernel *k) {
     return k->subject->family->grid.model(k->subject);
 }
 
-const sample *check_samples(job *j, const sg_kernel *k, const double *parameters) {
-    const model *m = check_model(k);
-    const program *p = k->program;
+const system_model *check_system(const sg_kernel *k) {
+    const family *f = k->subject->family;
+    return f->grid.system != NULL ? f->grid.system(k->subject) : NULL;
+}
+
+/* Of the arrays that a model reads and that have no sample yet. */
+static void add_samples(job *j, const model *m, const program *p, const double *parameters,
+                        bool *known, sample *out) {
     sample by_model[2 * MAX_FIELDS];
-    sample *out = job_array(j, (size_t)p->array_count, sizeof *out);
-    for (int i = 0; i < p->array_count; i++)
-        out[i] = sample_plain;
     reach_arrays(j, m, parameters, by_model);
     for (int i = 0; i < m->array_count; i++) {
         const char *field = m->fields[m->arrays[i].field].name;
         const int at = check_array(p, field, false, m->arrays[i].previous);
-        if (at >= 0)
-            out[at] = by_model[i];
+        if (at < 0 || known[at])
+            continue;
+        out[at] = by_model[i];
+        known[at] = true;
     }
+}
+
+const sample *check_samples(job *j, const sg_kernel *k, const double *parameters) {
+    const program *p = k->program;
+    const system_model *system = check_system(k);
+    sample *out = job_array(j, (size_t)p->array_count, sizeof *out);
+    bool *known = job_array(j, (size_t)p->array_count, sizeof *known);
+    for (int i = 0; i < p->array_count; i++)
+        out[i] = sample_plain;
+    for (int s = 0; system != NULL && s < system->stage_count; s++)
+        add_samples(j, system->stages[s].model, p, parameters, known, out);
+    add_samples(j, check_model(k), p, parameters, known, out);
     return out;
 }
 

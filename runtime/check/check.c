@@ -46,6 +46,7 @@ typedef struct judgement {
     double odd_share; /* of the odd pieces, these are judged now; 0: they are counted */
     int tally_count;
     tally *tallies;
+    const double *values[MAX_FIELDS], *bounds[MAX_FIELDS]; /* of a system, by output */
 } judgement;
 
 /* ---- one cell -------------------------------------------------------------------------------- */
@@ -196,14 +197,19 @@ static int64_t most_points(const judgement *g, int64_t wanted) {
 
 /* ---- the whole grid -------------------------------------------------------------------------- */
 
-static void open_tallies(job *j, judgement *g) {
-    const int longest = cells_longest(&g->cells);
+static void make_tallies(job *j, judgement *g) {
     g->tally_count = workers_count(g->guarded->workers);
     g->tallies = job_array(j, (size_t)g->tally_count, sizeof *g->tallies);
+    for (int i = 0; i < g->tally_count; i++)
+        g->tallies[i].first = -1;
+}
+
+static void open_tallies(job *j, judgement *g) {
+    const int longest = cells_longest(&g->cells);
+    make_tallies(j, g);
     const size_t values = (size_t)g->outputs * (size_t)longest;
     for (int i = 0; i < g->tally_count; i++) {
         tally *t = &g->tallies[i];
-        t->first = -1;
         t->scratch = job_alloc(j, reference_scratch(g->reference, longest));
         t->values = job_alloc(j, 2 * values * sizeof(double) + (size_t)longest);
         t->bounds = t->values + values;
@@ -300,7 +306,7 @@ static condition_sides judge_sides(job *j, const check *c) {
     return out;
 }
 
-static void finish(job *j, check *c, int64_t spoiled, text *first) {
+static void finish(job *j, check *c, int64_t spoiled, const condition_sides *sides, text *first) {
     const tally sum = add_tallies(&c->judgement);
     text wrong = text_new(j);
     describe(c, &sum, &wrong);
@@ -310,8 +316,7 @@ static void finish(job *j, check *c, int64_t spoiled, text *first) {
     r->undecidable = sum.undecidable;
     r->greatest_error = sum.error == 0 ? 0 : sum.error / sum.largest;
     r->of_bound = sum.of_bound;
-    const condition_sides sides = judge_sides(j, c);
-    check_unjudged(j, c->kernel, &sides, r);
+    check_unjudged(j, c->kernel, sides, r);
     conclude(j, c, wrong.length > 0 ? wrong.data : first->data);
 }
 
@@ -331,12 +336,75 @@ static void march(job *j, check *c, const double *parameters) {
         check_data_keep_march(kept, &what, m, &c->steps, g->arrays);
 }
 
+/* ---- systems --------------------------------------------------------------------------------- */
+
+static void judge_row(void *argument, int64_t row, int worker) {
+    const judgement *g = argument;
+    const guarded *d = g->guarded;
+    tally *t = &g->tallies[worker];
+    const int64_t first = row * d->size[0];
+    t->judged += d->size[0];
+    for (int o = 0; o < g->outputs; o++)
+        for (int64_t cell = first; cell < first + d->size[0]; cell++) {
+            const double actual = guarded_value(d, d->arrays[g->written[o]].cells, cell);
+            const double expected = g->values[o][cell], bound = g->bounds[o][cell];
+            const bool alone = system_march_alone(bound);
+            bool right = true;
+            if (alone)
+                right = kept_is_right(g, o, cell);
+            else if (isinf(bound) || isnan(bound))
+                t->undecidable++;
+            else
+                right = value_is_right(g, t, actual, expected, bound);
+            if (!right)
+                note_wrong(t, cell, o, actual, expected, alone);
+        }
+}
+
+static void judge_system(job *j, check *c, const struct system_model *system,
+                         const double *parameters, int64_t spoiled, text *first) {
+    judgement *g = &c->judgement;
+    const model *m = check_model(c->kernel);
+    system_march *march = system_march_new(j, &c->guarded, system, parameters, c->result.steps);
+    for (int o = 0; o < m->output_count; o++)
+        system_march_expect(march, m->fields[m->outputs[o].field].name, &g->values[o],
+                            &g->bounds[o]);
+    make_tallies(j, g);
+    workers_run(c->guarded.workers, c->result.size[1] * c->result.size[2], judge_row, g);
+    const condition_sides sides = system_march_sides(j, march);
+    finish(j, c, spoiled, &sides, first);
+    job_keep(j, march);
+    system_march_close(march);
+}
+
+/* ---- a grid ---------------------------------------------------------------------------------- */
+
+static void judge_stencil(job *j, check *c, const double *parameters, int64_t most_wanted,
+                          int64_t spoiled, text *first) {
+    judgement *g = &c->judgement;
+    const model *m = check_model(c->kernel);
+    g->reference = reference_new(j, m, parameters);
+    march(j, c, parameters);
+    const int64_t most = most_points(g, most_wanted);
+    const program *p = c->kernel->program;
+    cells_choose(&g->cells, p, c->result.size, m->radius * program_steps(p), most, g->seed);
+    open_tallies(j, g);
+    judge(g, most);
+    const condition_sides sides = judge_sides(j, c);
+    finish(j, c, spoiled, &sides, first);
+    if (c->steps.march.model != NULL) { /* it was opened */
+        job_keep(j, &c->steps);
+        check_steps_close(&c->steps);
+    }
+}
+
 static void check_grid(job *j, check *c, const sg_check_options *options) {
     int64_t size[AXES];
     const int64_t steps = check_steps_count(j, c->kernel, options->steps);
+    const struct system_model *system = check_system(c->kernel);
     kernel_size(j, c->kernel, options->size, size, &c->result.points);
     if (options->size[0] == 0 && options->size[1] == 0 && options->size[2] == 0)
-        check_steps_size(c->kernel, steps, size, &c->result.points);
+        check_steps_size(c->kernel, steps + (system != NULL), size, &c->result.points);
     c->result.steps = steps;
     memcpy(c->result.size, size, sizeof size);
     double parameters[LAUNCH_PARAMETERS];
@@ -348,26 +416,15 @@ static void check_grid(job *j, check *c, const sg_check_options *options) {
     check_steps_launch(j, &c->guarded, parameters, options->steps);
     text first = text_new(j);
     const int64_t spoiled = guarded_verify(j, &c->guarded, &first);
-
-    judgement *g = &c->judgement;
-    g->guarded = &c->guarded;
-    g->seed = random_stream(c->result.seed, UINT64_MAX);
-    const model *m = check_model(c->kernel);
-    g->reference = reference_new(j, m, parameters);
-    connect(g, m);
-    memcpy(g->place.global, size, sizeof g->place.global);
-    g->place.step = steps - 1;
-    march(j, c, parameters);
-    const int64_t most = most_points(g, options->most_points);
-    const program *p = c->kernel->program;
-    cells_choose(&g->cells, p, size, m->radius * program_steps(p), most, g->seed);
-    open_tallies(j, g);
-    judge(g, most);
-    finish(j, c, spoiled, &first);
-    if (c->steps.march.model != NULL) { /* it was opened */
-        job_keep(j, &c->steps);
-        check_steps_close(&c->steps);
-    }
+    c->judgement.guarded = &c->guarded;
+    c->judgement.seed = random_stream(c->result.seed, UINT64_MAX);
+    connect(&c->judgement, check_model(c->kernel));
+    memcpy(c->judgement.place.global, size, sizeof size);
+    c->judgement.place.step = steps - 1;
+    if (system != NULL)
+        judge_system(j, c, system, parameters, spoiled, &first);
+    else
+        judge_stencil(j, c, parameters, options->most_points, spoiled, &first);
     job_keep(j, &c->guarded);
     guarded_close(&c->guarded);
 }

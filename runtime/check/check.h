@@ -49,6 +49,26 @@ bool check_data_marched(const check_data *, const digest *, const model *, refer
 void check_data_keep_march(check_data *, const digest *, const model *, check_steps *,
                            const reference_array *arrays);
 
+/* ---- systems --------------------------------------------------------------------------------- */
+
+struct system_model;
+typedef struct system_march system_march;
+
+/* Makes so many whole steps of the guarded arrays' values by the reference. system_march_close,
+   which is called if the job fails, frees the grids. */
+system_march *system_march_new(job *, guarded *, const struct system_model *,
+                               const double *parameters, int64_t steps);
+void system_march_close(void *system_march);
+
+/* What a written field holds after them, and how far a kernel may be from it; a grid each. The
+   boundary leaves a cell of an out field alone where system_march_alone says so of its bound. */
+void system_march_expect(system_march *, const char *field, const double **values,
+                         const double **bounds);
+bool system_march_alone(double bound);
+
+/* The sides of conditions that the steps hardly took. */
+condition_sides system_march_sides(job *, const system_march *);
+
 /* Checks and data of lists. */
 
 /* Data of about this size as the family draws it, in the job or in `kept` (may be NULL);

@@ -123,6 +123,9 @@ int check_array(const program *, const char *field, bool written, bool previous)
 /* The model of a grid kernel with a spec, which the reference evaluates. */
 const model *check_model(const sg_kernel *);
 
+/* The stages of a system's kernel; NULL of others. */
+const struct system_model *check_system(const sg_kernel *);
+
 /* The sample of each array of a grid kernel. */
 const sample *check_samples(job *, const sg_kernel *, const double *parameters);
 

@@ -6,11 +6,12 @@
 
 static const char axis_letters[] = "xyz";
 
-bool launch_read(job *j, const sg_kernel *k, const sg_arguments *given, sg_arguments *out) {
+bool launch_read(job *j, const sg_kernel *k, const sg_arguments *given, launch_names *names,
+                 sg_arguments *out) {
     const program *p = k->program;
     if (given == NULL)
         return context_refuse(j, "'%s' needs arguments", p->name);
-    if (!context_read(j, out, sizeof *out, given, "sg_arguments"))
+    if (!context_read(j, out, sizeof *out, given, "sg_arguments") || !names_read(j, p, out, names))
         return false;
     if (out->grid_count != p->array_count || out->grids == NULL)
         return context_refuse(j, "'%s' takes %d grids, not %d", p->name, p->array_count,
@@ -213,6 +214,13 @@ static bool check_positions(job *j, const program *p, const sg_arguments *a, lau
     return true;
 }
 
+/* Stages read each other's cells, and those outside of a box are not made. */
+static bool check_stages(job *j, const program *p, const launch *l) {
+    return p->grid.call_count < 2 || l->whole ||
+           context_refuse(j, "a step of '%s' updates the whole grid, not a box: it is a system",
+                          p->name);
+}
+
 /* Whether one launch of sg_launch's steps can do this; sg_run takes shorter ways. */
 static bool check_way(job *j, const program *p, const launch *l) {
     const program_launch *way = &p->launches[0];
@@ -247,21 +255,24 @@ bool launch_check(job *j, const sg_kernel *k, const sg_arguments *given, bool ro
                   launch *out) {
     const program *p = k->program;
     sg_arguments a;
+    launch_names names;
     size_t needed;
     out->empty = false;
     out->steps = program_steps(p);
     out->exchange = NULL;
+    out->cleared = false;
     if (k->module == NULL)
         return context_refuse(j, "'%s' cannot be launched: %s", p->name, k->unlaunchable);
-    if (!launch_read(j, k, given, &a))
+    if (!launch_read(j, k, given, &names, &a))
         return false;
+    memcpy(out->places, names.places, sizeof *out->places * (size_t)p->array_count);
     if (!program_is_grid(p))
         return lists_check(j, p, &a, out) && check_parameters(j, k, &a, out);
     if (!launch_measure(j, p, &a, out, &needed) || !check_positions(j, p, &a, out))
         return false;
     if (out->empty)
         return true;
-    if (!rotating && !check_way(j, p, out))
+    if (!check_stages(j, p, out) || (!rotating && !check_way(j, p, out)))
         return false;
     if (program_has_exchange(p) && a.temporary != NULL &&
         a.temporary_bytes >= program_exchange_bytes(p, out->size)) {

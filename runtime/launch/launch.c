@@ -94,6 +94,21 @@ void layers_view(const program *p, const launch *l, int which, layer_view *out) 
     }
 }
 
+void layers_view_call(const program *p, const launch *l, const program_call *c, layer_view *out) {
+    static const int64_t origin[3] = {0, 0, 0};
+    memcpy(out->size, l->size, sizeof out->size);
+    memcpy(out->begin, l->begin, sizeof out->begin);
+    memcpy(out->end, l->end, sizeof out->end);
+    out->count = p->grid.call_grids;
+    for (int i = 0; i < out->count; i++) {
+        out->grids[i] = (launch_grid){.data = NULL};
+        if (i < c->count && c->grids[i] < p->array_count)
+            out->grids[i] = l->grids[c->grids[i]];
+        else if (i < c->count)
+            view_layer(p, l, c->grids[i] - p->array_count, origin, &out->grids[i]);
+    }
+}
+
 const int64_t launch_most_blocks[PROGRAM_AXES] = {INT64_C(0x7fffffff), 65535, 65535};
 
 enum {
@@ -247,16 +262,14 @@ static size_t pack(const sg_kernel *k, const launch *all, const layer_view *l,
 
 /* One kernel of the program, in as many launches as its grid takes; a grid that is launched
    together takes one. */
-static fault send_kernel(const sg_kernel *k, const launch *l, int which, bool together,
-                         void *stream, int *code) {
+static fault send_kernel(const sg_kernel *k, const launch *l, const layer_view *view, int which,
+                         bool together, void *stream, int *code) {
     _Alignas(8) unsigned char arguments[LAUNCH_BYTES];
     int64_t blocks[3], first[3];
-    layer_view view;
-    layers_view(k->program, l, which, &view);
     const program_launch *own = &k->program->launches[which];
-    const size_t bytes = pack(k, l, &view, own, arguments, blocks);
+    const size_t bytes = pack(k, l, view, own, arguments, blocks);
     device *d = k->context->device;
-    if (own->grid.spare > 0 && !has_needs(k, &view, own))
+    if (own->grid.spare > 0 && !has_needs(k, view, own))
         which = own->grid.spare;
     if (together)
         return d->ops->launch_together(d, k->module, which, blocks, arguments, bytes, stream, code);
@@ -265,7 +278,7 @@ static fault send_kernel(const sg_kernel *k, const launch *l, int which, bool to
             for (first[0] = 0; first[0] < blocks[0]; first[0] += launch_most_blocks[0]) {
                 int64_t grid[3];
                 for (int axis = 0; axis < PROGRAM_AXES; axis++) {
-                    put_part(arguments, &view, &k->program->launches[which], axis, first[axis]);
+                    put_part(arguments, view, &k->program->launches[which], axis, first[axis]);
                     grid[axis] = least(blocks[axis] - first[axis], launch_most_blocks[axis]);
                 }
                 const fault f =
@@ -276,19 +289,44 @@ static fault send_kernel(const sg_kernel *k, const launch *l, int which, bool to
     return FAULT_NONE;
 }
 
+static fault send_call(const sg_kernel *k, const launch *l, const program_call *c, void *stream,
+                       int *code) {
+    layer_view view;
+    device *d = k->context->device;
+    if (c->launch < 0) {
+        const int layer = c->grids[0] - k->program->array_count;
+        return c->once && l->cleared
+                   ? FAULT_NONE
+                   : d->ops->fill_async(d, l->temporaries[layer].data, 0,
+                                        l->temporaries[layer].bytes, stream, code);
+    }
+    layers_view_call(k->program, l, c, &view);
+    return send_kernel(k, l, &view, c->launch, false, stream, code);
+}
+
+static fault send_launch(const sg_kernel *k, const launch *l, int which, bool together,
+                         void *stream, int *code) {
+    layer_view view;
+    layers_view(k->program, l, which, &view);
+    return send_kernel(k, l, &view, which, together, stream, code);
+}
+
 fault launch_send(const sg_kernel *k, const launch *l, void *stream, int *code) {
     fault f = FAULT_NONE;
-    if (!program_is_grid(k->program))
+    const program *p = k->program;
+    if (!program_is_grid(p))
         return lists_send(k, l, stream, code);
-    const int count = k->program->grid.ways ? 1 : program_own_launches(k->program);
+    for (int i = 0; !l->empty && f == FAULT_NONE && i < p->grid.call_count; i++)
+        f = send_call(k, l, &p->grid.calls[i], stream, code);
+    const int count = p->grid.ways ? 1 : p->grid.call_count > 0 ? 0 : program_own_launches(p);
     for (int i = 0; !l->empty && f == FAULT_NONE && i < count; i++)
-        f = send_kernel(k, l, i, false, stream, code);
+        f = send_launch(k, l, i, false, stream, code);
     return f;
 }
 
 fault launch_send_way(const sg_kernel *k, const launch *l, int way, bool together, void *stream,
                       int *code) {
-    return l->empty ? FAULT_NONE : send_kernel(k, l, way, together, stream, code);
+    return l->empty ? FAULT_NONE : send_launch(k, l, way, together, stream, code);
 }
 
 noreturn void launch_fail(job *j, const sg_kernel *k, int code) {

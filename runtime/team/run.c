@@ -27,6 +27,9 @@ static void arrange_part(job *j, const sg_team *t, const program *p, sg_team_par
     int64_t low[3], high[3], points = 1;
     if (!program_is_grid(p))
         context_refuse(j, "'%s' is no stencil, of which alone a team runs parts", p->name);
+    if (p->grid.call_count > 0)
+        context_refuse(j, "'%s' is a system, which a team cannot run in parts: run it on one rank",
+                       p->name);
     for (int axis = 0; axis < PROGRAM_AXES; axis++) {
         int64_t *size = &part->global[axis];
         if (*size == 0 && axis >= p->dims)
@@ -222,6 +225,13 @@ static void check_arguments(job *j, run *r) {
             if (r->arguments->begin[axis] != 0 || r->arguments->end[axis] != 0)
                 context_refuse(j, "a team updates the whole grid: leave the box of '%s' out",
                                p->name);
+    if (r->arguments != NULL)
+        for (int axis = 0; axis < PROGRAM_AXES; axis++)
+            if (r->arguments->origin[axis] != 0 || r->arguments->global[axis] != 0)
+                context_refuse(j,
+                               "a team knows where the parts of '%s' lie: leave origin and "
+                               "global out",
+                               p->name);
     launch_check(j, r->kernel, r->arguments, true, &r->launch);
     for (int axis = 0; axis < PROGRAM_AXES; axis++) {
         r->launch.origin[axis] = r->part.begin[axis] - r->part.low[axis];
@@ -242,6 +252,8 @@ static void run_own(job *j, run *r) {
     int stale[LAUNCH_ARRAYS];
     int64_t low[3], high[3];
     steps_allow(j, p, r->count);
+    if (r->kernel->points != NULL)
+        context_refuse(j, "'%s' has points, which teams do not serve", p->name);
     read_part(j, r);
     check_arguments(j, r);
     r->depth = depth_of(&r->part);
@@ -258,7 +270,7 @@ static void run_own(job *j, run *r) {
     else
         make_steps(j, r);
     if (r->out != NULL)
-        memcpy(r->out, r->final, sizeof *r->out * (size_t)p->array_count);
+        names_final(p, &r->launch, r->final, r->out);
 }
 
 static void run_part(job *j, void *argument) {

@@ -105,12 +105,21 @@
 ---@field lane? stencilgen.tuned
 ---@field stages? integer[]
 
+---@class stencilgen.positions
+---@field x stencilgen.expression the cell's index along x in the whole grid, from 0
+---@field y stencilgen.expression the cell's index along y
+---@field z stencilgen.expression the cell's index along z
+---@field nx stencilgen.expression cells of the whole grid along x
+---@field ny stencilgen.expression cells of the whole grid along y
+---@field nz stencilgen.expression cells of the whole grid along z
+---@field step stencilgen.expression which step of the run it is, from 0
+
 ---@class stencilgen.stencil_keys
 ---@field name string an identifier; names the kernel and the file
 ---@field dims? 1 | 2 | 3
 ---@field shape? stencilgen.shape
 ---@field coefficients? stencilgen.number[] | stencilgen.weights
----@field update? fun(f: any, p: table<string, stencilgen.expression>): stencilgen.number | table<string, stencilgen.number>
+---@field update? fun(f: any, p: table<string, stencilgen.expression>, at: stencilgen.positions): stencilgen.number | table<string, stencilgen.number>
 ---@field fields? table<string, stencilgen.use | stencilgen.field_keys>
 ---@field parameters? table<string, number | true> default values; true for none
 ---@field dtype? stencilgen.dtype

@@ -187,6 +187,23 @@ exits 0 run $cpu $wave --steps 20 --restart "$folder/state" --output "$results/r
 alike "$results/whole.npy" "$results/rest.npy"
 clear_results
 
+begin 'a restart counts the steps on'
+cat >"$folder/placed.lua" <<'EOF'
+return stencil {
+  name = "placed", boundary = "periodic",
+  update = function(u, p, at)
+    return u(0, 0) / 2 + u(1, 0) / 4 + sin(at.x + at.y) / 8 + at.step / 64
+  end,
+}
+EOF
+placed="$folder/placed.lua --input $folder/two.npy"
+exits 0 run $cpu $placed --steps 7 --output "$results/whole.npy"
+exits 0 run $cpu $placed --steps 4 --ranks 2x2 --output "$results/half.npy" \
+    --checkpoint "$folder/placed" --every 2
+exits 0 run $cpu $placed --steps 7 --restart "$folder/placed" --ranks 1x3 --output "$results/rest.npy"
+alike "$results/whole.npy" "$results/rest.npy"
+clear_results
+
 begin 'a restart needs no more steps than are made'
 refused 2 '12 steps are made already' $wave --steps 8 --restart "$folder/state" --ranks 2
 exits 0 run $cpu $wave --steps 12 --restart "$folder/state" --ranks 2 --output "$results/b.npy"

@@ -56,6 +56,8 @@ def kind_of_ctypes(kind: object) -> str:
         return SAME.get(found, found)
     if isinstance(kind, type) and issubclass(kind, ctypes.Array):
         return f"{kind_of_ctypes(kind._type_)}[{kind._length_}]"
+    if isinstance(kind, type) and issubclass(kind, ctypes.Structure):
+        return kind.__name__
     return "pointer"
 
 

@@ -273,6 +273,22 @@ def test_boxes(shift: Any, rng: np.random.Generator) -> None:
             shift(u, box=bad)
 
 
+def test_positions() -> None:
+    text = "return stencil { name = 'p', dtype = 'double', boundary = 'clamp', update = function(u, p, at)\n" \
+           "return u(0, 0) + 0 * u(1, 0) + at.x + 10 * at.y + 100 * at.step + 1000 * at.nx end }"
+    kernel = sg.build(text=text, size=(3, 4), device="cpu")
+    u = np.zeros((3, 4))
+    y, x = np.mgrid[:3, :4]
+    assert (kernel.run(u, steps=3, step=2) == 3 * (x + 10 * y + 4000) + 900).all()
+    assert (kernel.run(u, origin=(5, 7), whole=(20, 30)) == x + 7 + 10 * (y + 5) + 30000).all()
+    assert (kernel(u) == x + 10 * y + 4000).all(), "the place of one call reached the next"
+    out = np.empty_like(u)
+    kernel.launch(u, out, step=9, origin=(1, 2), whole=(9, 9))
+    assert (out == x + 2 + 10 * (y + 1) + 900 + 9000).all()
+    with pytest.raises(sg.UsageError, match="a number for each of 2 axes"):
+        kernel.run(u, origin=(1, 2, 3))
+
+
 def test_launch_takes_all_arrays(shift: Any, rng: np.random.Generator) -> None:
     u = rng.random((9, 11), dtype="float32")
     out = np.empty_like(u)

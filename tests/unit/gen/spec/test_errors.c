@@ -395,6 +395,35 @@ static void test_results(void **state) {
     EXPECT_ALL(cases);
 }
 
+static void test_positions(void **state) {
+    (void)state;
+#define PLACED(lines) "return stencil { name = 'a',\n update = function(u, p, at)\n " lines " end }"
+    static const bad_spec cases[] = {
+        {PLACED("return u(0, 0) + at.w"), 3,
+         "unknown key 'w' of at; known: x, y, z, nx, ny, nz, step"},
+        {PLACED("return u(0, 0) + at.stepp"), 3, "unknown key 'stepp' of at; did you mean 'step'?"},
+        {PLACED("local a = u(0, 0)\n return a + at.z"), 4,
+         "at.z and at.nz are of an axis that the stencil, with 2 dimensions, does not have"},
+        {PLACED("local a = at.ny\n return a + u(0)"), 4,
+         "at.y and at.ny are of an axis that the stencil, with 1 dimension, does not have"},
+        {PLACED("at.x = 3 return u(0)"), 3,
+         "a position cannot be set: it is where the point lies, or the step"},
+        {"local kept\nreturn { stencil { name = 'a', update = function(u, p, at)\n"
+         "  kept = at return u(0) end },\n  stencil { name = 'b', shape = star(1, 1),\n"
+         "  coefficients = { 1, kept.x, 2 } } }",
+         5, "a position can only be read inside an update function"},
+        {"return reduce { name = 'r',\n  map = function(x, p, at)\n    return x * at.x end }", 3,
+         "the function map has no positions, which the cells of a grid have: give what depends on "
+         "an element's place as a list of its own"},
+        {"return scan { name = 's',\n  op = function(a, b, p, at)\n    return a + at.step * b end "
+         "}",
+         3,
+         "the function op has no positions, which the cells of a grid have: give what depends on "
+         "an element's place as a list of its own"},
+    };
+    EXPECT_ALL(cases);
+}
+
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(test_keys),
     cmocka_unit_test(test_types),
@@ -407,6 +436,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(test_fields),
     cmocka_unit_test(test_boundaries),
     cmocka_unit_test(test_results),
+    cmocka_unit_test(test_positions),
 };
 
 TEST_GROUP(errors, NULL, NULL)

@@ -286,6 +286,30 @@ static void hidden(void **unused) {
     unsetenv("SG_TEAM_HIDE");
 }
 
+/* Positions are those of the whole grid, also in ghost cells that a rank computes itself. */
+static void positions(void **unused) {
+    static const char *const all[] = {"'fixed'", "'periodic'", "{ x = 'periodic', y = 'clamp' }"};
+    (void)unused;
+    for (int i = 0; i < 3; i++) {
+        char text[600];
+        snprintf(
+            text, sizeof text,
+            "return stencil { name = 'p', boundary = %s, update = function(u, p, at)\n"
+            "  local far = where(lt(at.x, at.nx / 2), u(1,0), u(0,-1)) / 4\n"
+            "  return u(0,0) / 2 + far + sin(at.x + 3 * at.y) / 8 + at.step / 64 - at.ny / 512 "
+            "end }",
+            all[i]);
+        compare(&(problem){text, "naive", {37, 23, 1}, 7, {2, 3, 1}, 0});
+        compare(&(problem){text, "naive", {37, 23, 1}, 7, {3, 2, 1}, 3});
+        compare(&(problem){text, "streamed", {67, 41, 1}, 5, {1, 2, 1}, 2});
+    }
+    static const char deep[] =
+        "return stencil { name = 'd', boundary = 'periodic', update = function(u, p, at)\n"
+        "  return u(0,0,0) / 2 + u(1,0,0) / 4 + u(0,-1,1) / 8 + (at.z * at.nx + at.x) / 1024 end }";
+    compare(&(problem){deep, "register", {17, 9, 11}, 4, {1, 2, 3}, 2});
+    compare(&(problem){deep, "resident", {31, 27, 20}, 7, {1, 1, 2}, 2});
+}
+
 /* Up to 4x4x4 ranks, of which the process grid is chosen in the last case. */
 static void many_ranks(void **unused) {
     (void)unused;
@@ -309,7 +333,7 @@ static int close_context(void **unused) {
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(boundaries),    cmocka_unit_test(shapes),     cmocka_unit_test(fields),
     cmocka_unit_test(several_steps), cmocka_unit_test(many_ranks), cmocka_unit_test(thin_parts),
-    cmocka_unit_test(hidden),
+    cmocka_unit_test(hidden),        cmocka_unit_test(positions),
 };
 
 TEST_GROUP(same, open_context, close_context)

@@ -1,0 +1,239 @@
+/* One file with the kernels of all launches of a step, and the program that launches them.
+   Takes: an arrangement. Makes: text; calls with the arrays and buffers of each. */
+#include "gen/system/system.h"
+
+#include "gen/source/file.h"
+#include "gen/stencil/method.h"
+#include "gen/stencil/schedule.h"
+#include "gen/stencil/source_internal.h"
+
+#include <assert.h>
+#include <string.h>
+
+typedef struct writing {
+    job *job;
+    const arrangement *of;
+    const system_step *step;
+    program **stages; /* each launch's as a stencil alone, without text */
+    program *out;
+} writing;
+
+/* ---- the program ----------------------------------------------------------------------------- */
+
+static void describe_stages(writing *w) {
+    const arrangement *a = w->of;
+    w->stages = job_array(w->job, (size_t)a->count, sizeof(program *));
+    for (int i = 0; i < a->count; i++) {
+        program *p = source_describe(w->job, a->stages[i].model, a->plans[i]);
+        assert(program_own_launches(p) == 1 && p->launch_count <= 2);
+        p->launches[0].entry = job_print(w->job, "%s_%d", p->name, i + 1);
+        if (p->launch_count > 1)
+            p->launches[1].entry = job_print(w->job, "%s_%d_any", p->name, i + 1);
+        w->stages[i] = p;
+    }
+}
+
+/* Own launches first, by the arrangement; then the spares of those that have one. */
+static void list_launches(writing *w) {
+    program *out = w->out;
+    const int count = w->of->count;
+    out->launches = job_array(w->job, 2 * (size_t)count, sizeof *out->launches);
+    out->launch_count = count;
+    for (int i = 0; i < count; i++) {
+        const program *stage = w->stages[i];
+        out->launches[i] = stage->launches[0];
+        if (stage->launch_count == 1)
+            continue;
+        out->launches[i].grid.spare = out->launch_count;
+        out->launches[out->launch_count] = stage->launches[1];
+        out->launches[out->launch_count++].grid.spare = 0;
+        out->grid.spare_count++;
+    }
+}
+
+static void list_calls(writing *w) {
+    const system_step *step = w->step;
+    program *out = w->out;
+    out->grid.layer_count = step->buffer_count;
+    out->grid.layers = job_array(w->job, (size_t)step->buffer_count, sizeof *out->grid.layers);
+    for (int i = 0; i < step->buffer_count; i++)
+        out->grid.layers[i] = (program_layer){.name = step->buffers[i]};
+    out->grid.call_count = step->call_count;
+    out->grid.calls = job_array(w->job, (size_t)step->call_count, sizeof *out->grid.calls);
+    for (int i = 0; i < step->call_count; i++) {
+        const system_call *c = &step->calls[i];
+        out->grid.calls[i] = (program_call){c->stage, c->once, c->grids, c->count};
+        if (c->count > out->grid.call_grids)
+            out->grid.call_grids = c->count;
+    }
+}
+
+static program *describe(writing *w) {
+    const arrangement *a = w->of;
+    const model *whole = a->system->whole;
+    program *out = w->out = job_alloc(w->job, sizeof *out);
+    out->name = whole->name;
+    out->target = a->plans[0]->gpu->arch;
+    out->dims = whole->dims;
+    out->element_bytes = dtype_words[whole->dtype].bytes;
+    out->grid.bytes_per_point = system_bytes_per_point(a->stages, a->count);
+    memcpy(out->grid.low, whole->low, sizeof out->grid.low);
+    memcpy(out->grid.high, whole->high, sizeof out->grid.high);
+    for (int axis = 0; axis < whole->dims; axis++)
+        out->grid.periodic[axis] = whole->sides[axis][0].kind == BOUNDARY_PERIODIC;
+    out->grid.positions = whole->positions != 0;
+    out->grid.corners = true;
+    source_list_arrays(w->job, whole, out);
+    describe_stages(w);
+    list_launches(w);
+    list_calls(w);
+    out->arguments_bytes = program_arguments_bytes(out);
+    return out;
+}
+
+/* ---- how to launch it, as comments ----------------------------------------------------------- */
+
+enum { NOTED_CALLS = 24 };
+
+static const char *grid_name(const program *p, int grid) {
+    return grid < p->array_count ? p->arrays[grid].name
+                                 : p->grid.layers[grid - p->array_count].name;
+}
+
+static void write_arrays(text *t, const program *p) {
+    text_add(t, "// To launch it from a file that nvcc compiles and that includes this one, with "
+                "dense arrays of\n// shape ");
+    source_write_extents(t, p->dims);
+    text_add(t, " in device memory:\n");
+    for (int i = 0; i < p->array_count + p->grid.layer_count; i++)
+        text_printf(t, "//     Real *array_%d; // %s%s\n", i, grid_name(p, i),
+                    i < p->array_count ? "" : ", memory that a step uses");
+}
+
+static const system_call *first_call(const writing *w, int stage) {
+    const system_call *c = w->step->calls;
+    while (c->stage != stage)
+        c++;
+    return c;
+}
+
+static void write_launches(text *t, const writing *w) {
+    for (int i = 0; i < w->of->count; i++) {
+        const program_launch *l = &w->out->launches[i];
+        text_printf(t, "// %s%s:\n//     Arguments a = {};\n", l->entry,
+                    w->of->stages[i].times > 1 ? ", the first time" : "");
+        source_write_launch_of(t, w->stages[i], l, w->of->plans[i]->form->one_way,
+                               first_call(w, i)->grids);
+        source_write_pack_note(t, l);
+    }
+}
+
+static void write_calls(text *t, const writing *w) {
+    const program *p = w->out;
+    text_add(t, "// A step is, in this order, with these arrays as a.grid:\n");
+    for (int i = 0; i < p->grid.call_count && i < NOTED_CALLS; i++) {
+        const program_call *c = &p->grid.calls[i];
+        if (c->launch < 0) {
+            text_printf(t, "//     array_%d = 0%s\n", c->grids[0],
+                        c->once ? ", before the first step alone" : "");
+            continue;
+        }
+        text_printf(t, "//     %s:", p->launches[c->launch].entry);
+        for (int g = 0; g < c->count; g++)
+            text_printf(t, "%s %d", g > 0 ? "," : "", c->grids[g]);
+        text_add(t, "\n");
+    }
+    if (p->grid.call_count > NOTED_CALLS)
+        text_printf(t, "//     and %d more, which continue these\n",
+                    p->grid.call_count - NOTED_CALLS);
+    text_add(t, "// CUDA takes at most 65535 blocks along y and along z.\n");
+    source_write_rotation(t, p);
+}
+
+static void write_header(text *t, const writing *w) {
+    const arrangement *a = w->of;
+    text model_text = text_new(t->job), plans = text_new(t->job), work = text_new(t->job);
+    text_printf(t,
+                "// %s: CUDA kernels made by stencilgen " SG_GENERATOR_VERSION
+                " from a spec; change the spec, not this file.\n//\n",
+                w->out->name);
+    system_print(a->system, MODEL_ALL, &model_text);
+    source_comment(t, "spec", model_text.data);
+    for (int i = 0; i < a->count; i++) {
+        const arrangement one = {a->system, &a->stages[i], &a->plans[i], 1, 0};
+        system_print_plans(&one, &plans);
+        text_add(&plans, "\n");
+        source_comment(t, i == 0 ? "plan" : "", plans.data);
+        plans = text_new(t->job);
+    }
+    source_comment(t, "target", w->out->target);
+    text_printf(&work, "at least ");
+    text_number(&work, w->out->grid.bytes_per_point, 15);
+    text_add(&work, " bytes of device memory a point and step");
+    source_comment(t, "work", work.data);
+    text_add(t, "//\n");
+    write_arrays(t, w->out);
+    write_launches(t, w);
+    write_calls(t, w);
+    text_add(t, "\n");
+}
+
+/* ---- text ------------------------------------------------------------------------------------ */
+
+static void write_arguments(text *t, const writing *w) {
+    source_write_arguments_of(t, w->of->system->whole, w->out->grid.call_grids,
+                              "what a launch reads and writes", w->out->arguments_bytes);
+}
+
+static void lay(source_file *f, const writing *w, bool spares) {
+    for (int i = 0; i < w->of->count; i++)
+        if (!spares || w->stages[i]->launch_count > 1)
+            source_lay_kernel(f, w->of->plans[i], w->stages[i], spares,
+                              job_print(w->job, "launch_%d", i + 1), !spares);
+}
+
+static void make_spares(writing *w) {
+    program *out = w->out, spare = {.target = out->target};
+    source_file file = source_begin(w->job);
+    text head = text_new(w->job), shared = text_new(w->job);
+    text_printf(&head,
+                "// %s: what stencilgen " SG_GENERATOR_VERSION
+                " launches in the place of its kernels where rows cannot be packed,\n"
+                "// and for a grid that is small.\n\n",
+                out->name);
+    write_arguments(&shared, w);
+    lay(&file, w, true);
+    source_end(&file, head.data, shared.data, &spare);
+    out->grid.spare_source = spare.source;
+    out->grid.spare_arch_begin = spare.arch_begin;
+    out->grid.spare_arch_end = spare.arch_end;
+}
+
+static writing open_writing(job *j, const arrangement *a) {
+    writing w = {.job = j, .of = a};
+    w.step = system_step_new(j, a->system, a->stages, a->count);
+    describe(&w);
+    return w;
+}
+
+program *system_source(job *j, const arrangement *a) {
+    writing w = open_writing(j, a);
+    source_file file = source_begin(j);
+    text head = text_new(j), shared = text_new(j);
+    write_header(&head, &w);
+    write_arguments(&shared, &w);
+    lay(&file, &w, false);
+    source_end(&file, head.data, shared.data, w.out);
+    if (w.out->grid.spare_count > 0)
+        make_spares(&w);
+    return w.out;
+}
+
+const char *system_source_header(job *j, const arrangement *a) {
+    const writing w = open_writing(j, a);
+    text t = text_new(j);
+    write_arguments(&t, &w);
+    for (int i = 0; i < a->count; i++)
+        source_write_kernel(&t, a->plans[i], w.stages[i], 0, true, true);
+    return t.data;
+}

@@ -1,0 +1,182 @@
+/* The row of systems in the table of families. Takes: a subject and a request. Makes: a build, and
+   a row of `explain` for each launch. */
+#include "gen/system/system.h"
+
+#include "gen/stencil/method.h"
+#include "gen/stencil/schedule.h"
+
+#include <string.h>
+
+const system_model *system_of(const subject *s) {
+    return s->model;
+}
+
+const model *system_whole(const subject *s) {
+    return system_of(s)->whole;
+}
+
+int system_dims(const subject *s) {
+    return system_whole(s)->dims;
+}
+
+void system_print_subject(const subject *s, model_detail detail, text *out) {
+    system_print(system_of(s), detail, out);
+}
+
+void system_print_wanted(job *j, const subject *s, const char *line, text *out) {
+    system_print_constraints(j, system_of(s), line, out);
+}
+
+static const char *line_of(job *j, const arrangement *a) {
+    text line = text_new(j);
+    system_print_plans(a, &line);
+    return line.data;
+}
+
+const char *system_plan(job *j, const subject *s, const family_request *r) {
+    return line_of(j, system_arrange(j, system_of(s), r));
+}
+
+/* ---- work ------------------------------------------------------------------------------------ */
+
+static void add_count(expr_count *sum, const expr_count *more, int times) {
+    sum->multiplications += times * more->multiplications;
+    sum->additions += times * more->additions;
+    sum->others += times * more->others;
+}
+
+/* Of a step, as emitted. */
+static expr_count count_emitted(const arrangement *a) {
+    expr_count sum = {0, 0, 0};
+    for (int i = 0; i < a->count; i++) {
+        const expr_count one = plan_emitted(a->plans[i]);
+        add_count(&sum, &one, a->stages[i].times);
+    }
+    return sum;
+}
+
+static double total(const expr_count *c) {
+    return c->multiplications + c->additions + c->others;
+}
+
+static int count_taps(const system_model *s) {
+    int taps = 0;
+    for (int k = 0; k < s->stage_count; k++)
+        taps += s->stages[k].model->points;
+    return taps;
+}
+
+/* By the textbook, where it counts all stages. */
+static double textbook(const system_model *s) {
+    double sum = 0;
+    for (int k = 0; k < s->stage_count; k++) {
+        if (s->stages[k].model->nonlinear)
+            return 0;
+        sum += s->stages[k].times * model_textbook_operations(s->stages[k].model);
+    }
+    return sum;
+}
+
+static int count_launches(const system_stage *stages, int count) {
+    int launches = 0;
+    for (int k = 0; k < count; k++)
+        launches += stages[k].times;
+    return launches;
+}
+
+/* "3 launches a step, at least 40 bytes a point" */
+static const char *reason_of(job *j, const arrangement *a) {
+    const system_model *s = a->system;
+    const int launches = count_launches(a->stages, a->count),
+              apart = count_launches(s->stages, s->stage_count);
+    const double bytes = system_bytes_per_point(a->stages, a->count),
+                 before = system_bytes_per_point(s->stages, s->stage_count);
+    text t = text_new(j);
+    text_printf(&t, "%d launch%s a step, at least ", launches, launches == 1 ? "" : "es");
+    text_number(&t, bytes, 15);
+    text_add(&t, " bytes a point");
+    if (apart > launches) {
+        text_printf(&t, "; a launch for each stage would be %d and ", apart);
+        text_number(&t, before, 15);
+        text_add(&t, " bytes");
+    }
+    return t.data;
+}
+
+family_build *system_build(job *j, const subject *subject, const family_request *r) {
+    const system_model *s = system_of(subject);
+    const arrangement *a = system_arrange(j, s, r);
+    const expr_count emitted = count_emitted(a);
+    text shape = text_new(j), boundary = text_new(j), printed = text_new(j);
+    system_describe(s, &shape);
+    system_describe_boundary(s, &boundary);
+    system_print(s, MODEL_ALL, &printed);
+    family_build *b = job_alloc(j, sizeof *b);
+    *b = (family_build){
+        .program = system_source(j, a),
+        .header = system_source_header(j, a),
+        .shape = shape.data,
+        .model = printed.data,
+        .plan = line_of(j, a),
+        .reason = reason_of(j, a),
+        .boundary = boundary.data,
+        .points = count_taps(s),
+        .radius = s->whole->radius,
+        .textbook_operations = textbook(s),
+        .emitted_operations = total(&emitted),
+    };
+    return b;
+}
+
+/* ---- explain --------------------------------------------------------------------------------- */
+
+static void write_row(job *j, const system_stage *stage, const plan *p, family_row *row) {
+    const model *m = stage->model;
+    text line = text_new(j), note = text_new(j);
+    schedule_print(&p->schedule, m->dims, &line);
+    if (stage->times > 1)
+        text_printf(&note, "%d times, each ", stage->times);
+    text_number(&note, model_bytes_per_point(m), 15);
+    text_add(&note, " bytes a point");
+    const double loads = p->estimate.loads_per_point * (double)dtype_words[m->dtype].bytes;
+    *row = (family_row){
+        .name = stage->first == stage->last
+                    ? job_print(j, "stage %d", stage->first + 1)
+                    : job_print(j, "stages %d-%d", stage->first + 1, stage->last + 1),
+        .plan = line.data,
+        .note = note.data,
+        .chosen = true,
+        .loads_bytes_per_point = loads,
+        .operations_per_byte = loads > 0 ? model_textbook_operations(m) / loads : 0,
+        .shared_bytes = p->shared_bytes,
+        .threads = plan_threads(p),
+        .registers = p->estimate.registers,
+        .seconds = stage->times * p->estimate.seconds,
+        .bound = p->estimate.bound,
+    };
+}
+
+void system_explain(job *j, const subject *subject, const family_request *r,
+                    family_explanation *e) {
+    const system_model *s = system_of(subject);
+    const arrangement *a = system_arrange(j, s, r);
+    const expr_count emitted = count_emitted(a);
+    text shape = text_new(j), boundary = text_new(j);
+    system_describe(s, &shape);
+    system_describe_boundary(s, &boundary);
+    *e = (family_explanation){
+        .shape = shape.data,
+        .boundary = boundary.data,
+        .reason = reason_of(j, a),
+        .points = count_taps(s),
+        .textbook_operations = textbook(s),
+        .emitted_operations = total(&emitted),
+        .multiplications = emitted.multiplications,
+        .additions = emitted.additions,
+        .others = emitted.others,
+        .bytes_per_point = system_bytes_per_point(a->stages, a->count),
+    };
+    e->rows = job_array(j, (size_t)a->count, sizeof *e->rows);
+    for (int i = 0; i < a->count; i++)
+        write_row(j, &a->stages[i], a->plans[i], &e->rows[e->row_count++]);
+}
