@@ -70,8 +70,8 @@ SG_API sg_status sg_local_transports(int ranks, sg_transport *out);
  */
 SG_API int sg_team_device(int local);
 
-/* What teams have here, as sg_doctor tells it: NCCL, and which GPUs that this process sees reach
- * each other's memory. `options` may be NULL. */
+/* What teams have here, as sg_doctor tells it: NCCL, which GPUs that this process sees reach each
+ * other's memory, and whether NCCL would go over TCP between machines. `options` may be NULL. */
 SG_API sg_status sg_team_doctor(const sg_options *options, sg_finding finding, void *user);
 
 typedef struct sg_team sg_team;

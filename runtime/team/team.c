@@ -82,7 +82,7 @@ static int speak_by_nccl(void *user, const sg_message *sends, int send_count,
 /* What a rank tells the others first. */
 typedef struct introduction {
     char version[32], device[16], host[64], bus[32];
-    int32_t wants_nccl;
+    int32_t wants_nccl, has_network; /* more than TCP between machines */
     unsigned char id[NCCL_ID_BYTES]; /* of rank 0 */
 } introduction;
 
@@ -102,6 +102,8 @@ static void introduce(const sg_team *t, bool has_nccl, introduction *out) {
     if (gethostname(out->host, sizeof out->host) != 0)
         out->host[0] = '\0';
     out->host[sizeof out->host - 1] = '\0';
+    const char *says;
+    out->has_network = network_look(t->job, NETWORK_FOLDER, &says);
     out->wants_nccl = has_nccl;
 }
 
@@ -161,6 +163,21 @@ static bool reach_all(job *j, sg_team *t, const introduction *all) {
     return own;
 }
 
+/* Ranks of several machines, of which one has TCP alone. */
+static void judge_network(job *j, const sg_team *t, const introduction *all) {
+    bool several = false;
+    int slow = -1;
+    for (int i = 0; i < t->transport.ranks; i++) {
+        several = several || strcmp(all[i].host, all[0].host) != 0;
+        slow = slow < 0 && !all[i].has_network ? i : slow;
+    }
+    if (several && slow >= 0 && t->transport.rank == 0)
+        logger_say(&t->context->logger, j, SG_LOG_WARNING,
+                   "halos go by NCCL over TCP, which is slow: the machine of rank %d has no active "
+                   "port of InfiniBand or RoCE",
+                   slow);
+}
+
 /* By stores where that can be, else joins NCCL where every rank has it, and a GPU of its own. */
 static void meet(job *j, sg_team *t, const char *path) {
     const int ranks = t->transport.ranks;
@@ -189,6 +206,7 @@ static void meet(job *j, sg_team *t, const char *path) {
         return;
     t->nccl = n;
     nccl_join(j, n, all[0].id, t->transport.rank, ranks);
+    judge_network(j, t, all);
 }
 
 /* A team that has no transport but the application's communicator, or NCCL's identity. */

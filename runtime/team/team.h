@@ -72,6 +72,14 @@ sg_status team_run(sg_team *, void (*body)(job *, void *), void *argument);
 void transport_abandon(const sg_transport *, const char *why);
 void team_abandon(sg_team *, const char *why);
 
+/* ---- networks (network.c) -------------------------------------------------------------------- */
+
+#define NETWORK_FOLDER "/sys/class/infiniband"
+
+/* Whether NCCL has more than TCP between this machine and others, by the ports in the folder, and a
+   sentence of it. */
+bool network_look(job *, const char *folder, const char **says);
+
 /* ---- parts (parts.c) ------------------------------------------------------------------------- */
 
 /* The most steps that a launch makes of the whole grid, if it makes no more than `most`. */
