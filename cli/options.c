@@ -147,12 +147,12 @@ static const option table[] = {
     {"--ranks", "2x2",
      "divide the grid among so many ranks, x first; one number: in the\n"
      "best way. Ranks are GPUs, or threads on the cpu device; under\n"
-     "mpirun and srun they are the processes",
-     FOR_RUN | FOR_BENCH, CALL(set_ranks)},
+     "mpirun and srun they are the processes; explain estimates",
+     FOR_RUN | FOR_BENCH | FOR_EXPLAIN, CALL(set_ranks)},
     {"--launches", "N",
      "with ranks: launches between two exchanges of ghost cells, which\n"
      "become as much wider (default: chosen)",
-     FOR_RUN | FOR_BENCH, SET(launches, set_count)},
+     FOR_RUN | FOR_BENCH | FOR_EXPLAIN, SET(launches, set_count)},
     {"--weak", NULL, "for bench with ranks: --size is that of one rank's part", FOR_BENCH,
      PLACE(weak)},
     {"--checkpoint", "FILE",

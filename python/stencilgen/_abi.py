@@ -31,6 +31,7 @@ ENUMS: dict[str, tuple[str, ...]] = {
     "sg_origin": ("SG_NOT_COMPILED", "SG_COMPILED", "SG_FROM_CACHE", "SG_FROM_MEMORY", "SG_FROM_FILE"),
     "sg_role": ("SG_READ", "SG_WRITE"),
     "sg_binary_kind": ("SG_BINARY_CUBIN", "SG_BINARY_PTX"),
+    "sg_link": ("SG_LINK_STORES", "SG_LINK_NCCL", "SG_LINK_NETWORK", "SG_LINK_HOST"),
     "sg_combine": ("SG_COMBINE_SUM", "SG_COMBINE_MIN", "SG_COMBINE_MAX"),
     "sg_search": ("SG_SEARCH_GUIDED", "SG_SEARCH_EXHAUSTIVE", "SG_SEARCH_RANDOM"),
 }  # fmt: skip
@@ -385,7 +386,7 @@ class sg_team_options(Sized):
 class sg_team_info(Sized):
     _fields_ = [
         ("struct_size", c_size_t), ("rank", c_int), ("ranks", c_int), ("engine", c_char_p), ("seconds", c_double),
-        ("exchanges", c_int64), ("bytes", c_int64),
+        ("exchanges", c_int64), ("bytes", c_int64), ("exchange_seconds", c_double),
     ]  # fmt: skip
 
 
@@ -393,7 +394,15 @@ class sg_team_part(Sized):
     _fields_ = [
         ("struct_size", c_size_t), ("global", c_int64 * 3), ("ranks", c_int * 3), ("launches", c_int),
         ("place", c_int * 3), ("begin", c_int64 * 3), ("end", c_int64 * 3), ("low", c_int64 * 3),
-        ("high", c_int64 * 3), ("size", c_int64 * 3),
+        ("high", c_int64 * 3), ("size", c_int64 * 3), ("steps", c_int64),
+    ]  # fmt: skip
+
+
+class sg_team_forecast(Sized):
+    _fields_ = [
+        ("struct_size", c_size_t), ("latency", c_double), ("rate", c_double), ("bytes", c_int64),
+        ("messages", c_int), ("alone_seconds", c_double), ("interior_seconds", c_double),
+        ("exchange_seconds", c_double), ("seconds", c_double), ("hidden", c_int),
     ]  # fmt: skip
 
 
@@ -513,6 +522,10 @@ FUNCTIONS: dict[str, tuple[Any, tuple[Any, ...]]] = {
     "sg_team_run": (
         _status,
         (_object, _object, POINTER(sg_team_part), POINTER(sg_arguments), c_int64, c_void_p, POINTER(c_int)),
+    ),
+    "sg_team_estimate": (
+        _status,
+        (_object, c_char_p, POINTER(sg_build_options), c_int, c_int, POINTER(sg_team_part), POINTER(sg_team_forecast)),
     ),
     "sg_team_reduce": (_status, (_object, c_int, POINTER(c_double), c_int, POINTER(c_double))),
     "sg_team_gather": (_status, (_object, c_void_p, c_size_t, c_void_p)),
