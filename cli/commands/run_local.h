@@ -57,6 +57,9 @@ void local_release(local *);
 /* Writes the rank's part of an array to a file, in which the whole begins at `offset`. */
 void local_store(local *, const char *path, uint64_t offset, int index);
 
+/* Writes the snapshots of the steps made so far (run_frames.c). */
+bool local_take_snapshots(local *);
+
 /* A path that rank 0 knows (NULL: it has failed), on all ranks. */
 bool local_share_path(rank *, const char *path, char out[MOST_PATH]);
 

@@ -44,58 +44,6 @@ static bool save_state(local *l) {
     return good && rank_agreed(r);
 }
 
-/* One file of a snapshot, of which every rank writes its part; as save_state does it. */
-static bool save_parts(local *l, const snapshot_files *f) {
-    rank *r = l->rank;
-    char name[SNAPSHOT_NAME], path[MOST_PATH] = "";
-    const char *temporary = NULL;
-    output *file = NULL;
-    output_set alone = {0};
-    if (r->number == 0) {
-        snapshot_name(f->pattern, l->made, name);
-        const uint64_t end = f->head.length + datafile_bytes(&f->array);
-        if (output_begin(&file, &alone, name) == EXIT_DONE &&
-            output_write(file, f->head.data, f->head.length))
-            temporary = output_stretch(file, end, f->tail.data, f->tail.length);
-        if (temporary == NULL)
-            rank_fail(r, "a snapshot cannot be written");
-    }
-    bool good = local_share_path(r, temporary, path);
-    if (good)
-        local_store(l, path, f->head.length, f->item);
-    good = rank_agreed(r) && good;
-    if (file != NULL && !good)
-        output_drop(file);
-    else if (file != NULL && !output_commit(file))
-        rank_fail(r, "a snapshot cannot be put in its place");
-    return rank_agreed(r) && good;
-}
-
-static int give(void *user, int item, uint64_t first, size_t count, void *out) {
-    const local *l = user;
-    const size_t element = l->work->arrays->info.element_size;
-    const char *from = (const char *)l->grids[item].data + first * element;
-    return rank_good(l->rank, sg_download(l->rank->context, out, from, count * element))
-               ? EXIT_DONE
-               : EXIT_DEVICE;
-}
-
-/* A lone rank hands its arrays on to the thread that writes; several write their parts. */
-static bool take_snapshots(local *l) {
-    run_snapshots *s = &l->work->shots;
-    if (s->writer != NULL && snapshots_take(s->writer, l->made, give, l) != EXIT_DONE)
-        rank_fail(l->rank, "a snapshot cannot be written");
-    for (int i = 0; i < s->count && s->writer == NULL; i++) {
-        if (!save_parts(l, &s->files[i]))
-            return false;
-        if (l->rank->number == 0) {
-            s->files[i].written++;
-            s->files[i].last = l->made;
-        }
-    }
-    return l->rank->status == SG_OK;
-}
-
 /* How many steps to make before something is to be done: a multiple of what a launch makes, except
    where a checkpoint or a snapshot comes. */
 static int64_t next_batch(const local *l, int64_t batch) {
@@ -106,7 +54,7 @@ static int64_t next_batch(const local *l, int64_t batch) {
 /* After every --every steps. */
 static bool keep_state(local *l) {
     const options *o = l->work->options;
-    if (run_snapshots_due(&l->work->shots, o, l->made) && !take_snapshots(l))
+    if (run_snapshots_due(&l->work->shots, o, l->made) && !local_take_snapshots(l))
         return false;
     return o->checkpoint == NULL || l->made % o->every != 0 || save_state(l);
 }
@@ -352,7 +300,7 @@ int run_team(session *s, const char *spec, ranks *r, json *j, text *out) {
         code = session_parameters(s, spec, a.plan, true, &w.parameters, &w.parameter_count);
     }
     if (code == EXIT_DONE)
-        code = run_snapshots_begin(&w.shots, &a, r->count == 1);
+        code = run_snapshots_begin(&w.shots, &a, r->count == 1, r->speaks);
     if (code == EXIT_DONE && w.from.steps >= 0)
         code = checkpoint_judge(own.restart, &w.from, &a, a.plan);
     if (code == EXIT_DONE) {
