@@ -269,6 +269,7 @@ void spec_run_update(lua_State *L, int function, bool named, spec_update *u,
     lua_pushvalue(L, function);
     push_arguments(L, u->model, named);
     lua_call(L, 2, LUA_MULTRET);
+    s->at = u->line;
     const int results = lua_gettop(L) - base;
     if (results == 0 || (results == 1 && lua_isnil(L, -1)))
         spec_fail(L, "update returns nothing");
@@ -279,5 +280,6 @@ void spec_run_update(lua_State *L, int function, bool named, spec_update *u,
     else
         read_results(L, u->model, outputs);
     lua_settop(L, base);
+    s->at = 0;
     s->update = NULL;
 }
