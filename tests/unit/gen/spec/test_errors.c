@@ -178,6 +178,12 @@ static void test_weights(void **state) {
          "derivative: order 4 with accuracy 16 reaches 9 points; at most 8"},
         {"return derivative { axis = 'w' }", 1,
          "derivative.axis: expected one of x, y, z, got the string 'w'"},
+        {"return derivative { axis = 'x', accuracy = 18, stagger = 0.5 }", 1,
+         "derivative.accuracy: expected a whole number from 2 to 16, got the number 18"},
+        {"return derivative { axis = 'x', order = 2, accuracy = 16, stagger = -0.5 }", 1,
+         "derivative: order 2 with accuracy 16 reaches 9 points; at most 8"},
+        {"return derivative { axis = 'x', stagger = 0.25 }", 1,
+         "derivative.stagger: expected 0.5, -0.5 or 0, got the number 0.25"},
         {"return derivative {}", 1, "derivative.axis: expected one of x, y, z, got nothing"},
         {"return identity() * identity()", 1,
          "weight tables add to and subtract from each other, and are multiplied and divided by "
