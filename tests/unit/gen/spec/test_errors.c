@@ -354,9 +354,14 @@ static void test_fields(void **state) {
         {"return stencil { name = 'a', parameters = {}, shape = star(1, 0),\n"
          "coefficients = { param 'k' } }",
          1, "unknown parameter 'k'"},
-        {"local t = {}\nfor i = 1, 17 do t['u' .. i] = 'inout' end\n"
+        {"local t = {}\nfor i = 1, 33 do t['u' .. i] = 'inout' end\n"
          "return stencil { name = 'a', fields = t }",
-         3, "fields: more than 16"},
+         3, "fields: more than 32"},
+        {"local t = {}\nfor i = 1, 22 do t['u' .. i] = { use = 'inout', levels = 2 } end\n"
+         "return stencil { name = 'a', fields = t }",
+         3,
+         "fields: current, previous and new values make 66 arrays; at most 64, so use in and "
+         "out where inout is not needed"},
         {"local t = {}\nfor i = 1, 65 do t['u' .. i] = i end\n"
          "return stencil { name = 'a', parameters = t }",
          3, "parameters: more than 64"},
