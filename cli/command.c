@@ -212,9 +212,13 @@ static void take_unfinished_away(void) {
             unlinkat(o->file.folder, o->file.temporary, 0);
 }
 
+static volatile sig_atomic_t is_ending; /* another thread begins no more files */
+
 static void clean_and_die(int number) {
+    is_ending = 1;
     take_unfinished_away();
     sg_abandon();
+    take_unfinished_away(); /* one that was just being made */
     signal(number, SIG_DFL);
     raise(number);
 }
@@ -258,7 +262,8 @@ static int begin_listed(output *o) {
     const sigset_t before = lock_unfinished();
     o->next = unfinished;
     unfinished = o;
-    const int error = whole_file_begin(&o->file, AT_FDCWD, o->path, WHOLE_FILE_USUAL);
+    const int error =
+        is_ending ? EINTR : whole_file_begin(&o->file, AT_FDCWD, o->path, WHOLE_FILE_USUAL);
     unlock_unfinished(&before);
     return error;
 }

@@ -155,6 +155,16 @@ bool set_output(options *o, const option *option, const char *value) {
     return set_file(o, option, value) && take_range(&o->outputs.items[o->outputs.count - 1]);
 }
 
+bool set_monitor(options *o, const option *option, const char *value) {
+    const size_t length = name_before_equals(value);
+    const bool has_file = length > 0 && value[length + 1] != '\0';
+    if (!has_file && strchr(value, '=') != NULL)
+        return option_misused(option->name, value, "NAME or NAME=FILE.npy is needed");
+    bindings_add(&o->monitors, value, has_file ? length : strlen(value),
+                 has_file ? value + length + 1 : "");
+    return true;
+}
+
 bool set_points(options *o, const option *option, const char *value) {
     const size_t length = name_before_equals(value);
     const char *colon = strrchr(value, ':');

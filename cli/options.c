@@ -136,6 +136,14 @@ static const option table[] = {
      "n x dims float64 (cells, x first); FILE has steps x n samples:\n"
      "those that are injected, or it is written with what is recorded",
      FOR_RUN, CALL(set_points)},
+    {"--monitor", "NAME[=FILE]",
+     "for run: sample the monitor NAME of the spec every N steps, which\n"
+     "--every gives; FILE.npy gets the samples, in float64",
+     FOR_RUN, CALL(set_monitor)},
+    {"--until", "'NAME<NUMBER'",
+     "for run: end once a sample of a monitor is so (<, <=, > or >=); a\n"
+     "few more steps may be made before it is seen",
+     FOR_RUN, PLACE(until)},
     {"--ranks", "2x2",
      "divide the grid among so many ranks, x first; one number: in the\n"
      "best way. Ranks are GPUs, or threads on the cpu device; under\n"
@@ -166,7 +174,7 @@ static const option table[] = {
      "for images: the values of the first and the last colour (default:\n"
      "the least and the greatest of the first image)",
      FOR_RUN, CALL(set_range)},
-    {"--every", "N", "see --checkpoint and --snapshot", FOR_RUN, SET(every, set_count)},
+    {"--every", "N", "see --checkpoint, --snapshot and --monitor", FOR_RUN, SET(every, set_count)},
     {"--restart", "FILE",
      "for run: go on from the state of a checkpoint, on any number of\n"
      "ranks, until --steps are made in all",

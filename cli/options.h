@@ -52,7 +52,7 @@ typedef struct options {
     bool emit[EMIT_COUNT]; /* EMIT_SOURCE where not given */
     const char *schedule;  /* "register tile=32x8 …"; NULL: no constraint */
     const char *line, *format, *method, *tile, *coarsen, *vector, *time;
-    bindings sets, inputs, outputs, initials, snapshots, points;
+    bindings sets, inputs, outputs, initials, snapshots, points, monitors;
     const char *colours;
     double range[2]; /* of --range */
     int64_t slice;   /* of --slice z=K */
@@ -62,7 +62,7 @@ typedef struct options {
     int64_t ranks[3]; /* of --ranks, x first; a lone number is how many there are; 0: not given */
     int rank_axes;
     int64_t launches, every; /* 0 where not given */
-    const char *checkpoint, *restart;
+    const char *checkpoint, *restart, *until;
     int64_t steps, evaluations; /* 1 and 0 where not given */
     uint64_t seed;              /* 0: not given, like the next */
     double budget, limit;       /* seconds */
@@ -109,6 +109,7 @@ bool option_misused(const char *what, const char *value, const char *needed);
 bool set_emit(options *, const option *, const char *value);
 bool set_parameter(options *, const option *, const char *value);
 bool set_file(options *, const option *, const char *value); /* bindings */
+bool set_monitor(options *, const option *, const char *value);
 bool set_points(options *, const option *, const char *value);
 bool set_initial(options *, const option *, const char *value);
 bool set_snapshot(options *, const option *, const char *value);

@@ -184,10 +184,10 @@ static sg_status update(const cg *s, int kernel, double parameter, sg_array *arr
     for (int i = 0; i < count; i++)
         arrays[i].grid.size[0] = s->n;
     const sg_arguments arguments = {.struct_size = sizeof arguments,
-                                    .arrays = arrays,
-                                    .array_count = count,
                                     .parameters = &parameter,
-                                    .parameter_count = 1};
+                                    .parameter_count = 1,
+                                    .arrays = arrays,
+                                    .array_count = count};
     return sg_launch(s->kernels[kernel], &arguments, NULL);
 }
 

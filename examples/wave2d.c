@@ -163,10 +163,10 @@ static sg_status beat(drum *s, double heavier) {
     for (int64_t row = 1, step = 0; row <= 5; row++) {
         const int64_t steps = s->steps * row / 5 - step;
         const sg_arguments arguments = {.struct_size = sizeof arguments,
-                                        .arrays = s->arrays,
-                                        .array_count = ARRAYS,
                                         .parameters = &r,
-                                        .parameter_count = 1};
+                                        .parameter_count = 1,
+                                        .arrays = s->arrays,
+                                        .array_count = ARRAYS};
         TRY(sg_run(s->kernel, &arguments, steps, NULL, final));
         step += steps;
         sg_grid turned[ARRAYS];

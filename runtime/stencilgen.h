@@ -169,6 +169,8 @@ typedef struct sg_build_options {
     const char *gpu; /* plan for this board, "H200", also without it; NULL: the device's own, or the
                         usual one of `arch`. Known are T4, A100, RTX 3090, RTX 4090, L40S, H100,
                         H200, B200 and RTX 5090; case and spaces do not count */
+    const char *monitor; /* build the map of this monitor of the spec (stencilgen/monitors.h) in
+                            place of its update; NULL: the update */
 } sg_build_options;
 
 /* How many specs a file returns. Each call that takes a path reads the file once, so it may be a
@@ -276,6 +278,7 @@ typedef struct sg_kernel_info {
                                    as long as the kernel */
     sg_kind kind;
     int point_sets; /* see sg_kernel_points */
+    int monitors;   /* see sg_kernel_monitor */
 } sg_kernel_info;
 SG_API sg_status sg_kernel_facts(const sg_kernel *, sg_kernel_info *out);
 
@@ -431,6 +434,7 @@ SG_API sg_status sg_doctor(const sg_options *options, sg_finding finding, void *
 #include "stencilgen/checking.h"
 #include "stencilgen/lists.h"
 #include "stencilgen/matrix.h"
+#include "stencilgen/monitors.h"
 #include "stencilgen/points.h"
 #include "stencilgen/team.h"
 #include "stencilgen/tuning.h"

@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "cli/commands/run.h"
 #include "cli/commands/snapshots.h"
+#include "cli/files/monitors.h"
 #include "cli/files/points.h"
 
 enum { BATCH_MILLISECONDS = 200, STEPS_UNLOOKED = 100 };
@@ -35,6 +36,15 @@ static void follow(arrays *a, const int *final) {
         a->grids[i] = before[final[i]];
     free(before);
 }
+
+/* What one run has. */
+typedef struct running {
+    arrays *arrays;
+    sg_kernel *kernel;
+    point_files points;
+    monitors monitors;
+    run_snapshots shots;
+} running;
 
 /* ---- NaN and infinite values ---------------------------------------------------------------- */
 
@@ -178,20 +188,26 @@ static int64_t most_steps(const arrays *a, const sg_kernel *kernel) {
                                                           : STEPS_UNLOOKED;
 }
 
-static int make_batch(const point_files *p, sg_arguments *arguments, int64_t count, int *final,
-                      steps *s) {
-    arrays *a = p->arrays;
+/* Steps and samples, which are waited for at the end. */
+static int make_batch(running *r, sg_arguments *arguments, int64_t count, int *final, steps *s) {
+    arrays *a = r->arrays;
     const double start = clock_seconds();
-    arguments->step = s->made;
-    int code = points_run(p, arguments, count, final);
+    int code = EXIT_DONE;
+    for (int64_t left = count; left > 0 && code == EXIT_DONE && !r->monitors.ended;) {
+        const int64_t now = monitors_ahead(&r->monitors, s->made, left);
+        arguments->step = s->made;
+        code = points_run(&r->points, arguments, now, final);
+        if (code != EXIT_DONE)
+            break;
+        follow(a, final);
+        s->made += now;
+        left -= now;
+        code = monitors_sample(&r->monitors, arguments, s->made);
+    }
     if (code == EXIT_DONE)
         code = session_code(a->session, sg_synchronize(a->session->context, NULL));
     s->seconds += clock_seconds() - start;
-    if (code != EXIT_DONE)
-        return code;
-    follow(a, final);
-    s->made += count;
-    return EXIT_DONE;
+    return code;
 }
 
 static int give(void *user, int item, uint64_t first, size_t count, void *out) {
@@ -199,32 +215,35 @@ static int give(void *user, int item, uint64_t first, size_t count, void *out) {
 }
 
 /* All steps at once, or in batches, between which the bar on a terminal moves. */
-static int run_steps(const point_files *p, sg_arguments *arguments, const run_snapshots *shots,
-                     steps *s) {
-    arrays *a = p->arrays;
+static int run_steps(running *r, sg_arguments *arguments, steps *s) {
+    arrays *a = r->arrays;
     const options *o = a->session->options;
-    const int64_t most = most_steps(a, p->kernel);
+    const int64_t most = most_steps(a, r->kernel);
     int64_t batch = isatty(STDERR_FILENO) ? 1 : most;
     int *final = new_array((size_t)a->info.arrays, sizeof *final);
     int code = o->stop_on_nan ? look(a, s) : EXIT_DONE;
-    while (s->made < o->steps && code == EXIT_DONE) {
+    while (s->made < o->steps && code == EXIT_DONE && !r->monitors.ended) {
         const double before = s->seconds;
-        code = make_batch(p, arguments, steps_until_due(o, s->made, batch), final, s);
+        const int64_t left = o->steps - s->made;
+        const int64_t count = o->snapshots.count > 0 ? steps_until_due(o, s->made, batch)
+                              : left < batch         ? left
+                                                     : batch;
+        code = make_batch(r, arguments, count, final, s);
         if (code == EXIT_DONE && o->stop_on_nan)
             code = look(a, s);
-        if (code == EXIT_DONE && run_snapshots_due(shots, o, s->made))
-            code = snapshots_take(shots->writer, s->made, give, a);
+        if (code == EXIT_DONE && run_snapshots_due(&r->shots, o, s->made))
+            code = snapshots_take(r->shots.writer, s->made, give, a);
         steps_progress(s, o->steps);
         if ((s->seconds - before) * 1000 < BATCH_MILLISECONDS && batch <= most / 2)
             batch *= 2;
     }
-    return code;
+    return code == EXIT_DONE ? monitors_read(&r->monitors) : code;
 }
 
-static int launch_once(const point_files *p, sg_arguments *arguments, steps *s) {
-    const session *of = p->arrays->session;
+static int launch_once(running *r, sg_arguments *arguments, steps *s) {
+    const session *of = r->arrays->session;
     const double start = clock_seconds();
-    sg_status status = sg_launch(p->kernel, arguments, NULL);
+    sg_status status = sg_launch(r->kernel, arguments, NULL);
     if (status == SG_OK)
         status = sg_synchronize(of->context, NULL);
     s->seconds = clock_seconds() - start;
@@ -232,32 +251,30 @@ static int launch_once(const point_files *p, sg_arguments *arguments, steps *s) 
 }
 
 /* Allocates the temporary memory for the time of the launches. */
-static int compute(const point_files *p, const double *parameters, int count,
-                   const run_snapshots *shots, steps *s) {
-    const arrays *a = p->arrays;
+static int compute(running *r, const double *parameters, int count, steps *s) {
+    const arrays *a = r->arrays;
     sg_arguments arguments = {.struct_size = sizeof arguments,
                               .grids = a->grids,
                               .grid_count = a->count,
                               .parameters = parameters,
                               .parameter_count = count};
     sg_context *context = a->session->context;
-    sg_status status = sg_temporary_bytes(p->kernel, &arguments, &arguments.temporary_bytes);
+    sg_status status = sg_temporary_bytes(r->kernel, &arguments, &arguments.temporary_bytes);
     if (status == SG_OK && arguments.temporary_bytes > 0)
         status = sg_alloc(context, arguments.temporary_bytes, &arguments.temporary);
     int code = session_code(a->session, status);
     if (code == EXIT_DONE)
-        code = a->is_grid ? run_steps(p, &arguments, shots, s) : launch_once(p, &arguments, s);
+        code = (a->is_grid ? run_steps : launch_once)(r, &arguments, s);
     sg_free(context, arguments.temporary);
     return code;
 }
 
-static int steps_compute(const point_files *p, const double *parameters, int count,
-                         const run_snapshots *shots, steps *s) {
-    arrays *a = p->arrays;
+static int steps_compute(running *r, const double *parameters, int count, steps *s) {
+    arrays *a = r->arrays;
     *s = (steps){0};
     const int code = arrays_is(a, SG_KIND_PRODUCT)
-                         ? product_run(a, p->kernel, parameters, &s->seconds)
-                         : compute(p, parameters, count, shots, s);
+                         ? product_run(a, r->kernel, parameters, &s->seconds)
+                         : compute(r, parameters, count, s);
     if (a->is_grid || code != EXIT_DONE)
         return code;
     s->made = 1;
@@ -266,10 +283,9 @@ static int steps_compute(const point_files *p, const double *parameters, int cou
 
 /* ---- the command ---------------------------------------------------------------------------- */
 
-static int load_and_compute(const point_files *p, const run_snapshots *shots, steps *made,
-                            json *j) {
-    arrays *a = p->arrays;
-    const sg_kernel *kernel = p->kernel;
+static int load_and_compute(running *r, steps *made, json *j) {
+    arrays *a = r->arrays;
+    const sg_kernel *kernel = r->kernel;
     double *parameters;
     int count;
     int code = session_parameters(a->session, a->spec, kernel, true, &parameters, &count);
@@ -280,7 +296,7 @@ static int load_and_compute(const point_files *p, const run_snapshots *shots, st
     if (code == EXIT_DONE)
         code = arrays_load(a);
     if (code == EXIT_DONE)
-        code = steps_compute(p, parameters, count, shots, made);
+        code = steps_compute(r, parameters, count, made);
     return code;
 }
 
@@ -307,46 +323,50 @@ static void describe(const arrays *a, const sg_kernel *kernel, const steps *made
     steps_text(made, out);
 }
 
-static int finish(point_files *p, const steps *made, json *j, text *out) {
-    arrays *a = p->arrays;
-    describe_json(a, p->kernel, made, j);
-    describe(a, p->kernel, made, out);
-    const int points = points_save(p, made->made, j, out);
+static int finish(running *r, const steps *made, json *j, text *out) {
+    arrays *a = r->arrays;
+    describe_json(a, r->kernel, made, j);
+    describe(a, r->kernel, made, out);
+    int extras = points_save(&r->points, made->made, j, out);
+    extras = first_failure(extras, monitors_save(&r->monitors, j, out));
     json_add(j, "results {");
     int code = arrays_is(a, SG_KIND_REDUCE) ? arrays_print(a, j, out) : EXIT_DONE;
     json_add(j, "}");
-    return first_failure(points, code == EXIT_DONE ? arrays_save(a, j, out) : code);
+    return first_failure(extras, code == EXIT_DONE ? arrays_save(a, j, out) : code);
 }
 
 static int run_spec(session *s, const char *spec, json *j, text *out) {
     arrays a;
-    sg_kernel *kernel = NULL;
+    running r = {.arrays = &a};
     steps made = {0};
-    point_files points = {.count = 0};
-    run_snapshots shots = {0};
+    sg_build_options how = session_build_options(s, s->first);
     int code = arrays_open(&a, s, spec);
     if (code == EXIT_DONE)
-        code = run_snapshots_begin(&shots, &a);
+        code = run_snapshots_begin(&r.shots, &a, true);
     if (code == EXIT_DONE) {
-        sg_build_options how = session_build_options(s, s->first);
         memcpy(how.size, a.size, sizeof how.size);
         if (how.size[0] == 0)
             how.size[0] = 1; /* 0 is the default */
         how.matrix = a.matrix;
+        if (s->options->every > 0 && s->options->every < how.steps)
+            how.steps = s->options->every; /* made between two samples */
         progress("%s: building", spec);
-        code = session_build(s, spec, &how, &kernel);
+        code = session_build(s, spec, &how, &r.kernel);
     }
     if (code == EXIT_DONE)
-        code = points_open(&points, &a, kernel);
+        code = points_open(&r.points, &a, r.kernel);
     if (code == EXIT_DONE)
-        code = load_and_compute(&points, &shots, &made, j);
-    code = first_failure(code, run_snapshots_end(&shots));
+        code = monitors_open(&r.monitors, &a, r.kernel, &how);
+    if (code == EXIT_DONE)
+        code = load_and_compute(&r, &made, j);
+    code = first_failure(code, run_snapshots_end(&r.shots));
     if (code == EXIT_DONE || made.stopped_by != NULL) { /* users may want to see why it stopped */
-        code = first_failure(code, finish(&points, &made, j, out));
-        run_snapshots_report(&shots, &a, j, out);
+        code = first_failure(code, finish(&r, &made, j, out));
+        run_snapshots_report(&r.shots, &a, j, out);
     }
-    points_close(&points);
-    sg_release(kernel);
+    points_close(&r.points);
+    monitors_close(&r.monitors);
+    sg_release(r.kernel);
     arrays_close(&a);
     return code;
 }
@@ -382,20 +402,33 @@ static int run_on(const options *o, ranks *r, const char **complaint) {
     return code;
 }
 
+/* What is wrong with options that need each other, or exclude each other; NULL. */
+static const char *wrong_together(const options *o) {
+    const bool monitors = o->monitors.count > 0 || o->until != NULL;
+    const bool ranks = ranks_wanted(o) || o->checkpoint != NULL || o->restart != NULL;
+    const bool samples = monitors || o->snapshots.count > 0;
+    if ((o->checkpoint != NULL && o->every == 0) ||
+        (o->every > 0 && o->checkpoint == NULL && !samples))
+        return "--checkpoint FILE and --every N need each other";
+    if (monitors && o->every == 0)
+        return "--monitor and --until need --every N";
+    if (o->snapshots.count > 0 && o->every == 0)
+        return "--snapshot NAME=FILE needs --every N";
+    if (o->snapshots.count == 0 && (o->slice_given || o->range_given || o->colours != NULL))
+        return "--slice, --range and --colours are of --snapshot";
+    if (ranks && (monitors || o->points.count > 0))
+        return "--points, --monitor and --until go with one rank, and neither with --checkpoint "
+               "nor with --restart";
+    return NULL;
+}
+
 int command_run(const options *o) {
     options own = *o;
     ranks r = {.count = 1, .speaks = true};
     const char *complaint = NULL;
-    if ((o->checkpoint != NULL) > (o->every > 0) ||
-        (o->every > 0 && o->checkpoint == NULL && o->snapshots.count == 0))
-        return complain(EXIT_USAGE, NULL, "--checkpoint FILE and --every N need each other");
-    if (o->points.count > 0 && (ranks_wanted(o) || o->checkpoint != NULL || o->restart != NULL))
-        return complain(EXIT_USAGE, NULL,
-                        "--points goes with one rank, and neither with --checkpoint nor --restart");
-    if (o->snapshots.count > 0 && o->every == 0)
-        return complain(EXIT_USAGE, NULL, "--snapshot NAME=FILE needs --every N");
-    if (o->snapshots.count == 0 && (o->slice_given || o->range_given || o->colours != NULL))
-        return complain(EXIT_USAGE, NULL, "--slice, --range and --colours are of --snapshot");
+    const char *wrong = wrong_together(o);
+    if (wrong != NULL)
+        return complain(EXIT_USAGE, NULL, "%s", wrong);
     if (!ranks_wanted(o) && o->checkpoint == NULL && o->restart == NULL)
         return run_on(o, &r, &complaint);
     int code = ranks_open(&r, o);

@@ -13,6 +13,7 @@
 #include "base/clock.h"
 #include "cli/commands/checkpoint.h"
 #include "cli/commands/run.h"
+#include "cli/commands/snapshots.h"
 #include "cli/ranks.h"
 
 enum { MOST_PATH = 4096, MOST_OUTPUTS = 64, UNLOOKED = 100 };
@@ -31,6 +32,7 @@ typedef struct work {
     double *parameters;
     int parameter_count;
     checkpoint from; /* of --restart; steps −1: none */
+    run_snapshots shots;
 
     /* By rank 0. */
     sg_kernel *kernel;
@@ -273,18 +275,71 @@ static bool save_state(local *l) {
     return good && rank_agreed(r);
 }
 
+/* One file of a snapshot, of which every rank writes its part; as save_state does it. */
+static bool save_parts(local *l, const snapshot_files *f) {
+    rank *r = l->rank;
+    char name[SNAPSHOT_NAME], path[MOST_PATH] = "";
+    const char *temporary = NULL;
+    output *file = NULL;
+    output_set alone = {0};
+    if (r->number == 0) {
+        snapshot_name(f->pattern, l->made, name);
+        const uint64_t end = f->head.length + datafile_bytes(&f->array);
+        if (output_begin(&file, &alone, name) == EXIT_DONE &&
+            output_write(file, f->head.data, f->head.length))
+            temporary = output_stretch(file, end, f->tail.data, f->tail.length);
+        if (temporary == NULL)
+            rank_fail(r, "a snapshot cannot be written");
+    }
+    bool good = share_path(r, temporary, path);
+    if (good)
+        store(l, path, f->head.length, f->item);
+    good = rank_agreed(r) && good;
+    if (file != NULL && !good)
+        output_drop(file);
+    else if (file != NULL && !output_commit(file))
+        rank_fail(r, "a snapshot cannot be put in its place");
+    return rank_agreed(r) && good;
+}
+
+static int give(void *user, int item, uint64_t first, size_t count, void *out) {
+    const local *l = user;
+    const size_t element = l->work->arrays->info.element_size;
+    const char *from = (const char *)l->grids[item].data + first * element;
+    return rank_good(l->rank, sg_download(l->rank->context, out, from, count * element))
+               ? EXIT_DONE
+               : EXIT_DEVICE;
+}
+
+/* A lone rank hands its arrays on to the thread that writes; several write their parts. */
+static bool take_snapshots(local *l) {
+    run_snapshots *s = &l->work->shots;
+    if (s->writer != NULL && snapshots_take(s->writer, l->made, give, l) != EXIT_DONE)
+        rank_fail(l->rank, "a snapshot cannot be written");
+    for (int i = 0; i < s->count && s->writer == NULL; i++) {
+        if (!save_parts(l, &s->files[i]))
+            return false;
+        if (l->rank->number == 0) {
+            s->files[i].written++;
+            s->files[i].last = l->made;
+        }
+    }
+    return l->rank->status == SG_OK;
+}
+
 /* How many steps to make before something is to be done: a multiple of what a launch makes, except
-   where a checkpoint comes. */
+   where a checkpoint or a snapshot comes. */
 static int64_t next_batch(const local *l, int64_t batch) {
     const options *o = l->work->options;
-    int64_t count = o->steps - l->made;
-    if (o->stop_on_nan && batch > UNLOOKED)
-        batch = UNLOOKED;
-    if (count > batch)
-        count = batch;
-    if (o->every > 0 && count > o->every - l->made % o->every)
-        count = o->every - l->made % o->every;
-    return count;
+    return steps_until_due(o, l->made, o->stop_on_nan && batch > UNLOOKED ? UNLOOKED : batch);
+}
+
+/* After every --every steps. */
+static bool keep_state(local *l) {
+    const options *o = l->work->options;
+    if (run_snapshots_due(&l->work->shots, o, l->made) && !take_snapshots(l))
+        return false;
+    return o->checkpoint == NULL || l->made % o->every != 0 || save_state(l);
 }
 
 static void follow(local *l, const int *final) {
@@ -310,9 +365,11 @@ static bool make_batch(local *l, sg_arguments *a, int64_t count) {
 }
 
 static void say_progress(const local *l) {
-    const int64_t steps = l->work->options->steps;
+    const work *w = l->work;
+    const steps now = {
+        .made = l->made, .begun = w->from.steps > 0 ? w->from.steps : 0, .seconds = l->seconds};
     if (l->rank->number == 0)
-        progress("step %" PRId64 " of %" PRId64, l->made, steps);
+        steps_progress(&now, w->options->steps);
 }
 
 /* Batches take about some seconds, so that the time limit of a team is for waiting alone. */
@@ -333,8 +390,7 @@ static void make_steps(local *l, sg_arguments *a, int64_t fused) {
             batch *= 2;
         if (o->stop_on_nan)
             bad = find_nan(l);
-        if (o->every > 0 && l->made % o->every == 0 && r->status == SG_OK && bad < 0 &&
-            !save_state(l))
+        if (r->status == SG_OK && bad < 0 && !keep_state(l))
             return;
         say_progress(l);
     }
@@ -525,6 +581,8 @@ int run_team(session *s, const char *spec, ranks *r, json *j, text *out) {
         memcpy(w.how.size, a.size, sizeof w.how.size);
         code = session_parameters(s, spec, a.plan, true, &w.parameters, &w.parameter_count);
     }
+    if (code == EXIT_DONE)
+        code = run_snapshots_begin(&w.shots, &a, r->count == 1);
     if (code == EXIT_DONE && w.from.steps >= 0)
         code = checkpoint_judge(own.restart, &w.from, &a, a.plan);
     if (code == EXIT_DONE) {
@@ -532,12 +590,14 @@ int run_team(session *s, const char *spec, ranks *r, json *j, text *out) {
             session_parameters_json(s, a.plan, j);
         code = ranks_run(r, s, be_rank, &w);
     }
+    code = first_failure(code, run_snapshots_end(&w.shots));
     if (code == EXIT_DONE && r->speaks) {
         put_values(&w);
         report(&w, r, s, j, out);
         code = w.steps.stopped_by != NULL ? steps_stopped(&a, &w.steps) : EXIT_DONE;
         json_add(j, "results { }");
         code = first_failure(code, arrays_commit(&a, j, out));
+        run_snapshots_report(&w.shots, &a, j, out);
     }
     sg_release(w.kernel);
     arrays_close(&a);

@@ -81,7 +81,7 @@ static int judge_options(const arrays *a, const run_snapshots *s) {
     return EXIT_DONE;
 }
 
-int run_snapshots_begin(run_snapshots *s, const arrays *a) {
+int run_snapshots_begin(run_snapshots *s, const arrays *a, bool alone) {
     const bindings *given = &a->session->options->snapshots;
     if (given->count > 0 && !a->is_grid)
         return complain(EXIT_USAGE, a->spec, "--snapshot: %s makes no steps", a->name);
@@ -92,7 +92,13 @@ int run_snapshots_begin(run_snapshots *s, const arrays *a) {
         code = match(a, &given->items[i], &s->files[i]);
     if (code == EXIT_DONE)
         code = judge_options(a, s);
-    if (code != EXIT_DONE || given->count == 0)
+    for (int i = 0; i < s->count && code == EXIT_DONE && !alone; i++) {
+        if (s->files[i].is_image)
+            code = complain(EXIT_USAGE, s->files[i].pattern,
+                            "ranks write their parts of .npy and .vti snapshots");
+        snapshot_frame(&s->files[i]);
+    }
+    if (code != EXIT_DONE || given->count == 0 || !alone)
         return code;
     return snapshots_begin(&s->writer, s->files, s->count, a->session->options->every);
 }
@@ -104,7 +110,7 @@ int run_snapshots_end(run_snapshots *s) {
 }
 
 bool run_snapshots_due(const run_snapshots *s, const options *o, int64_t made) {
-    return s->writer != NULL && made > 0 && made % o->every == 0;
+    return s->count > 0 && made > 0 && made % o->every == 0;
 }
 
 void run_snapshots_report(const run_snapshots *s, const arrays *a, json *j, text *out) {

@@ -9,12 +9,12 @@
 typedef struct run_snapshots {
     snapshot_files *files;
     int count;
-    snapshots *writer; /* NULL: none are asked for */
+    snapshots *writer; /* NULL: several ranks write, or there is nothing to write */
 } run_snapshots;
 
-/* Matches names with arrays, whose size is known, and starts the writer. An exit code, as of the
-   others. */
-int run_snapshots_begin(run_snapshots *, const arrays *);
+/* Matches names with arrays, whose size is known. `alone`: one rank has the whole arrays, and the
+   writer is started; else the ranks will write their parts. An exit code, as of the others. */
+int run_snapshots_begin(run_snapshots *, const arrays *, bool alone);
 int run_snapshots_end(run_snapshots *);
 
 /* After every --every steps of the run, counted from its first one. */

@@ -231,11 +231,8 @@ const char *arrays_frame(const arrays *a, array_output *o, uint64_t *offset) {
     text head = new_text(), tail = new_text();
     arrays_describe(a, o->item, &about);
     datafile_frame(o->path, &about, &head, &tail);
-    uint64_t bytes = dtype_words[about.type].bytes;
-    for (int axis = 0; axis < 3; axis++)
-        bytes *= (uint64_t)about.size[axis];
     *offset = head.length;
-    const uint64_t end = head.length + bytes;
+    const uint64_t end = head.length + datafile_bytes(&about);
     return output_write(o->file, head.data, head.length)
                ? output_stretch(o->file, end, tail.data, tail.length)
                : NULL;

@@ -196,7 +196,7 @@ static int try_name(snapshots *s, const snapshot_files *f, int64_t step) {
                : complain(EXIT_DATA, new_copy(path), "cannot write: %s", whole_file_error(error));
 }
 
-static void frame(snapshot_files *f) {
+void snapshot_frame(snapshot_files *f) {
     f->head = new_text();
     f->tail = new_text();
     f->array.maxval = IMAGE_MAXVAL;
@@ -221,10 +221,10 @@ int snapshots_begin(snapshots **out, snapshot_files *files, int count, int64_t e
     s->bytes = new_array((size_t)count, sizeof *s->bytes);
     for (int i = 0; i < count; i++) {
         const datafile_array *a = &files[i].array;
-        const uint64_t cells = (uint64_t)a->size[0] * (uint64_t)a->size[1] * (uint64_t)a->size[2];
-        frame(&files[i]);
-        s->bytes[i] = cells * dtype_words[a->type].bytes;
+        snapshot_frame(&files[i]);
+        s->bytes[i] = datafile_bytes(a);
         all += s->bytes[i];
+        const uint64_t cells = s->bytes[i] / dtype_words[a->type].bytes;
         most = files[i].is_image && cells > most ? cells : most;
         const int code = try_name(s, &files[i], every);
         if (code != EXIT_DONE)

@@ -33,6 +33,9 @@ bool snapshot_is_png(const char *path);
 /* The name of the file after so many steps. */
 void snapshot_name(const char *pattern, int64_t step, char out[SNAPSHOT_NAME]);
 
+/* Sets head and tail, as snapshots_begin does too. */
+void snapshot_frame(snapshot_files *);
+
 typedef struct snapshots snapshots;
 
 /* Looks whether the files can be made (the first one of each, after `every` steps) and starts the

@@ -14,13 +14,18 @@ return stencil {
   name       = "d2q9",
   dtype      = "double",
   fields     = fields,
-  parameters = { tau = 0.6, gx = 1e-5 },
+  parameters = { tau = 0.6, gx = 1e-5, u0 = 0 }, -- gx: along x, by mass; u0: the speed at the beginning
   boundary   = "periodic",
-  update     = function(f, p)
+  update     = function(f, p, at)
+    local function equilibrium(i, rho, ux, uy)
+      local eu = c[i][1] * ux + c[i][2] * uy
+      return w[i] * rho * (1 + 3 * eu + 4.5 * eu ^ 2 - 1.5 * (ux ^ 2 + uy ^ 2))
+    end
     -- What arrives at this cell: from each neighbour, or back from the wall.
     local n, rho, jx, jy = {}, 0, 0, 0
     for i, e in ipairs(c) do
       n[i] = where(eq(f.solid(-e[1], -e[2]), 1), f[name[back[i]]](0, 0), f[name[i]](-e[1], -e[2]))
+      n[i] = where(eq(at.step, 0), equilibrium(i, 1, p.u0, 0), n[i])
       rho, jx, jy = rho + n[i], jx + e[1] * n[i], jy + e[2] * n[i]
     end
     local ux, uy = (jx + p.gx / 2) / rho, jy / rho
@@ -28,9 +33,8 @@ return stencil {
     local new = { ux = where(eq(f.solid(0, 0), 1), 0, ux), uy = where(eq(f.solid(0, 0), 1), 0, uy) }
     for i, e in ipairs(c) do
       local eu = e[1] * ux + e[2] * uy
-      local equilibrium = w[i] * rho * (1 + 3 * eu + 4.5 * eu ^ 2 - 1.5 * (ux ^ 2 + uy ^ 2))
       local force = w[i] * (1 - 1 / (2 * p.tau)) * (3 * (e[1] - ux) + 9 * eu * e[1]) * p.gx
-      new[name[i]] = n[i] + (equilibrium - n[i]) / p.tau + force
+      new[name[i]] = n[i] + (equilibrium(i, rho, ux, uy) - n[i]) / p.tau + force
     end
     return new
   end,

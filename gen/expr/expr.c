@@ -38,19 +38,20 @@ static uint64_t hash_node(const expr_node *n) {
 }
 
 /* Constants are compared by their bits: there is no -0 and no NaN among them. */
-static bool same_node(const expr_node *a, const expr_node *b) {
+static bool same_node(const expr_pool *p, const expr_node *a, const expr_node *b) {
     if (a->op != b->op || a->index != b->index || memcmp(a->d, b->d, sizeof a->d) != 0 ||
         memcmp(&a->value, &b->value, sizeof a->value) != 0 || a->operand[2] != b->operand[2])
         return false;
     if (a->operand[0] == b->operand[0] && a->operand[1] == b->operand[1])
         return true;
-    return commutes(a->op) && a->operand[0] == b->operand[1] && a->operand[1] == b->operand[0];
+    return commutes(a->op) && !p->ordered && a->operand[0] == b->operand[1] &&
+           a->operand[1] == b->operand[0];
 }
 
 static int find_bucket(const expr_pool *p, const expr_node *n) {
     const unsigned mask = (unsigned)p->bucket_count - 1;
     unsigned at = (unsigned)hash_node(n) & mask;
-    while (p->buckets[at] != EXPR_NONE && !same_node(&p->nodes[p->buckets[at]], n))
+    while (p->buckets[at] != EXPR_NONE && !same_node(p, &p->nodes[p->buckets[at]], n))
         at = (at + 1) & mask;
     return (int)at;
 }
@@ -271,6 +272,11 @@ bool *expr_live(const expr_pool *p, job *j, const expr_id *roots, int count) {
 
 static void count_add(expr_count *total, expr_op op) {
     const int operations = expr_words[op].operations;
+    if (op == EXPR_FMA) {
+        total->multiplications += 1;
+        total->additions += 1;
+        return;
+    }
     if (op == EXPR_MULTIPLY || op == EXPR_DIVIDE)
         total->multiplications += operations;
     else if (op == EXPR_ADD || op == EXPR_SUBTRACT || op == EXPR_NEGATE)

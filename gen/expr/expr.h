@@ -83,6 +83,7 @@ typedef enum expr_op {
     EXPR_NOT,
     EXPR_WHERE, /* (condition, number, number): the first number where the condition is true, else
                    the second */
+    EXPR_FMA,   /* a·b + c, rounded once; specs do not have it */
     EXPR_OP_COUNT
 } expr_op;
 
@@ -118,6 +119,7 @@ typedef struct expr_pool {
     int count, capacity;
     expr_id *buckets; /* open addressing by hash; a power of two */
     int bucket_count;
+    bool ordered;      /* a+b and b+a are two nodes */
     const char *limit; /* the sentence that says which limit was passed; NULL so far */
 } expr_pool;
 

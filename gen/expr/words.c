@@ -59,6 +59,7 @@ const expr_word expr_words[EXPR_OP_COUNT] = {
     [EXPR_ANY] = {"any", 2, true, true, true, 1, "true where one of two or more conditions is"},
     [EXPR_NOT] = {"invert", 1, true, true, true, 1, "true where the condition is false"},
     [EXPR_WHERE] = {"where", 3, true, false, true, 1, "a where the condition holds, else b"},
+    [EXPR_FMA] = {"fma", 3, false, false, false, 2, "a multiply-add"},
 };
 
 /* NaN in either operand gives NaN, unlike fmin and fmax. */
@@ -122,6 +123,8 @@ double expr_evaluate(expr_op op, double a, double b, double c) {
         return a == 0;
     case EXPR_WHERE:
         return a != 0 ? b : c;
+    case EXPR_FMA:
+        return fma(a, b, c);
     default:
         assert(!"not an operation");
         return NAN;

@@ -9,6 +9,13 @@ void model_roots(const model *m, expr_id roots[MAX_FIELDS]) {
         roots[o] = m->outputs[o].value;
 }
 
+model *model_attached(const model *m, int index) {
+    const int monitor = index - (m->injected != NULL);
+    if (monitor < 0)
+        return m->injected;
+    return monitor < m->monitor_count ? m->monitors[monitor].map : NULL;
+}
+
 int model_array_of(const model *m, int field, bool previous) {
     for (int i = 0; i < m->array_count; i++)
         if (m->arrays[i].field == field && m->arrays[i].previous == previous)

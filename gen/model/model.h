@@ -88,6 +88,15 @@ typedef struct model_set {
     int injects; /* the output of `injected` that is added; −1: the field is recorded */
 } model_set;
 
+/* A reduction over the grid, of the numbers that a map makes of the fields. */
+typedef struct model_monitor {
+    const char *name;  /* an identifier */
+    const char *op;    /* of reduce: "max" */
+    double identity;   /* of the op */
+    struct model *map; /* from the fields that the spec reads, all of them in, to one array; with
+                          the parameters of the whole model */
+} model_monitor;
+
 typedef enum shape_kind {
     SHAPE_STAR,
     SHAPE_BOX,
@@ -123,9 +132,13 @@ typedef struct model {
     int set_count;
     struct model *injected; /* NULL, or what sets inject: a model without a grid of the same fields,
                                arrays and parameters, and one more array, the point's sample */
+    model_monitor monitors[MAX_SETS]; /* sorted by name */
+    int monitor_count;
     expr_pool *pool;
     unsigned positions; /* those that the outputs hold, a bit each */
-    bool nonlinear;     /* some output is not a weighted sum of taps: no textbook counts its work */
+    bool arranged;  /* its expressions are computed as they stand, each operation by itself: nothing
+                       is rewritten, and no sum takes in a product but EXPR_FMA's */
+    bool nonlinear; /* some output is not a weighted sum of taps: no textbook counts its work */
     double textbook_multiplications; /* n for n points with coefficients; of an update as written
                                         out */
     double textbook_additions;       /* n − 1; of an update as written out, functions included */
@@ -135,6 +148,10 @@ typedef struct model {
 
 /* The values of the outputs; and the array of a field at a level, -1 where there is none. */
 void model_roots(const model *, expr_id roots[MAX_FIELDS]);
+/* The models that share the parameters of this one: what sets inject and the maps of monitors; NULL
+   after the last. */
+struct model *model_attached(const model *, int index);
+
 int model_array_of(const model *, int field, bool previous);
 
 /* Parameters, one each, as the dtype holds them. */

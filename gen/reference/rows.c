@@ -332,6 +332,13 @@ static void apply(const rounding *r, const step *s, row *to, const row *a, const
     case EXPR_POW:
         apply_function(r, s, to, a, b);
         break;
+    case EXPR_FMA: {
+        static const step alone = {.terms = {1, 1}};
+        row product;
+        apply_multiply(r, &product, a, b);
+        apply_sum(r, &alone, 1, to, &product, c);
+        break;
+    }
     default:
         if (s->code >= EXPR_LT && s->code <= EXPR_NE) {
             apply_compare(s->code, to, a, b);

@@ -159,15 +159,11 @@ static void write_leaf(writer *w, expr_id id) {
     set(w, id, name, LEVEL_PRIMARY);
 }
 
-/* The product among the operands of a sum that is computed with it as one instruction; −1: none.
-   The text says which, so that compilers do not choose, each place by itself: a point has the same
-   bits wherever it is computed. */
-static int product_in(const writer *w, const expr_node *sum) {
-    if (w->e->model->dtype >= DTYPE_REALS || (sum->op != EXPR_ADD && sum->op != EXPR_SUBTRACT))
+int emit_product_in(const model *m, const int *uses, const expr_node *sum) {
+    if (m->arranged || m->dtype >= DTYPE_REALS || (sum->op != EXPR_ADD && sum->op != EXPR_SUBTRACT))
         return -1;
     for (int k = 1; k >= 0; k--)
-        if (expr_get(w->pool, sum->operand[k])->op == EXPR_MULTIPLY &&
-            w->uses[sum->operand[k]] == 1)
+        if (expr_get(m->pool, sum->operand[k])->op == EXPR_MULTIPLY && uses[sum->operand[k]] == 1)
             return k;
     return -1;
 }
@@ -227,7 +223,8 @@ static void write_fused(writer *w, expr_id id, int product) {
 
 static void write_operation(writer *w, expr_id id) {
     const expr_node *n = expr_get(w->pool, id);
-    const int operands = expr_words[n->op].operands, product = product_in(w, n);
+    const int operands = expr_words[n->op].operands,
+              product = emit_product_in(w->e->model, w->uses, n);
     if (product >= 0) {
         write_fused(w, id, product);
         return;
@@ -250,6 +247,10 @@ static void write_operation(writer *w, expr_id id) {
         shown = job_print(w->job, "(%s ? %s : %s)", operand(w, a, LEVEL_PRODUCT),
                           operand(w, b, LEVEL_SUM), operand(w, c, LEVEL_SUM));
         set(w, id, shown, LEVEL_PRIMARY);
+    } else if (n->op == EXPR_FMA) {
+        shown = job_print(w->job, "%s(%s, %s, %s)", fused_names[w->e->model->dtype],
+                          w->parts[a].shown, w->parts[b].shown, w->parts[c].shown);
+        set(w, id, shown, LEVEL_PRIMARY);
     } else {
         assert(s->infix != NULL);
         /* The right operand binds more tightly, so that the written order is the tree's. */
@@ -262,18 +263,23 @@ static void write_operation(writer *w, expr_id id) {
         name_part(w, id);
 }
 
+int *emit_uses(job *j, const expr_pool *pool, const bool *live, const expr_id *roots, int count) {
+    int *uses = job_array(j, (size_t)pool->count, sizeof *uses);
+    for (int i = 0; i < count; i++)
+        uses[roots[i]]++;
+    for (int i = 0; i < pool->count; i++)
+        for (int k = 0; live[i] && k < expr_words[expr_get(pool, i)->op].operands; k++)
+            uses[expr_get(pool, i)->operand[k]]++;
+    return uses;
+}
+
 /* Whatever the roots are made of that has lines of its own. */
 static writer write_parts(text *out, const emitter *e, const expr_id *roots, int count) {
     const expr_pool *pool = e->model->pool;
     writer w = {.out = out, .job = out->job, .e = e, .pool = pool};
-    w.uses = job_array(w.job, (size_t)pool->count, sizeof *w.uses);
     w.parts = job_array(w.job, (size_t)pool->count, sizeof *w.parts);
     const bool *live = expr_live(pool, w.job, roots, count);
-    for (int i = 0; i < count; i++)
-        w.uses[roots[i]]++;
-    for (int i = 0; i < pool->count; i++)
-        for (int k = 0; live[i] && k < expr_words[expr_get(pool, i)->op].operands; k++)
-            w.uses[expr_get(pool, i)->operand[k]]++;
+    w.uses = emit_uses(w.job, pool, live, roots, count);
     for (int i = 0; i < pool->count; i++) {
         if (!live[i])
             continue;

@@ -27,6 +27,23 @@ typedef struct emit_product {
 } emit_product;
 void emit_products(text *, const emitter *, const emit_product *, int count);
 
+/* The product among the operands of a sum that is computed with it as one instruction; −1: none.
+   The text says which, so that compilers do not choose, each place by itself: a point has the same
+   bits wherever it is computed. `uses`: of each node, by the live ones and the roots. */
+int emit_product_in(const model *, const int *uses, const expr_node *sum);
+int *emit_uses(job *, const expr_pool *, const bool *live, const expr_id *roots, int count);
+
+/* explicit.c: the roots in another pool, as nodes that compute, each operation by itself, what the
+   statements compute: a multiply-add is one node. A pool that holds several models' roots so, and a
+   model that is `arranged`, have the bits of each alone. `leaf` gives the node for one without
+   operands. */
+typedef struct emit_leaves {
+    void *user;
+    expr_id (*leaf)(void *user, const expr_node *);
+} emit_leaves;
+void emit_explicit(job *, const model *, const expr_id *roots, int count, const emit_leaves *,
+                   expr_pool *to, expr_id *out);
+
 /* A constant as CUDA reads it, in the model's dtype: "0.25f", "-1.0". */
 void emit_constant(text *, dtype, double value);
 

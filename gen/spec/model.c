@@ -162,17 +162,23 @@ static void count_operations(job *j, model *m) {
     m->nonlinear = m->dims > 0 && is_nonlinear(j, m, roots);
 }
 
-/* What sets inject has the parameters of the whole model, which has theirs too. */
-static void finish_injected(lua_State *L, model *m) {
+/* The attached models have the parameters of the whole model, which has theirs too. */
+static void finish_attached(lua_State *L, model *m) {
     const spec_state *s = spec_of(L);
-    model *f = m->injected;
     expr_id roots[MAX_FIELDS];
-    model_roots(f, roots);
-    spec_collect_parameters(L, m, expr_live(s->pool, s->job, roots, f->output_count));
-    memcpy(f->parameters, m->parameters, sizeof f->parameters);
-    f->parameter_count = m->parameter_count;
-    f->declared = true;
-    spec_finish_model(L, f, roots);
+    model *f;
+    for (int i = 0; (f = model_attached(m, i)) != NULL; i++) {
+        model_roots(f, roots);
+        spec_charge_memory(L, (size_t)s->pool->count * sizeof(bool));
+        spec_collect_parameters(L, m, expr_live(s->pool, s->job, roots, f->output_count));
+    }
+    for (int i = 0; (f = model_attached(m, i)) != NULL; i++) {
+        memcpy(f->parameters, m->parameters, sizeof f->parameters);
+        f->parameter_count = m->parameter_count;
+        f->declared = true;
+        model_roots(f, roots);
+        spec_finish_model(L, f, roots);
+    }
 }
 
 void spec_finish_model(lua_State *L, model *m, const expr_id outputs[MAX_FIELDS]) {
@@ -187,8 +193,7 @@ void spec_finish_stage(lua_State *L, model *m, const expr_id outputs[MAX_FIELDS]
     const bool *live = expr_live(s->pool, s->job, outputs, m->output_count);
     expr_id *copies = job_array(s->job, (size_t)count + 1, sizeof *copies);
     spec_collect_parameters(L, m, live);
-    if (m->injected != NULL)
-        finish_injected(L, m);
+    finish_attached(L, m);
     m->pool = expr_pool_new(s->job);
     for (int i = 0; i < count; i++)
         copies[i] = live[i] ? copy_node(L, m, expr_get(s->pool, i), copies, arrays) : EXPR_NONE;
@@ -290,7 +295,7 @@ static expr_id substitute(lua_State *L, const model *m, const spec_constants *c,
     return spec_make(L, n->op, operand[0], operand[1], operand[2]);
 }
 
-/* The outputs of a model, or of what its sets inject, in the load's pool. */
+/* The outputs of a model, or of one that is attached to it, in the load's pool. */
 static void substitute_all(lua_State *L, const model *m, const model *of, const spec_constants *c,
                            expr_id outputs[MAX_FIELDS]) {
     const expr_pool *from = of->pool;
@@ -317,19 +322,27 @@ static void reset(model *m, const spec_constants *c) {
     m->parameter_count = kept;
 }
 
+static void put_attached(lua_State *L, model *m, const spec_constants *c) {
+    model *f;
+    expr_id outputs[MAX_FIELDS];
+    for (int i = 0; (f = model_attached(m, i)) != NULL; i++) {
+        substitute_all(L, m, f, c, outputs);
+        for (int k = 0; k < f->output_count; k++)
+            f->outputs[k].value = outputs[k];
+        reset(f, c);
+    }
+}
+
 static void put_constants(lua_State *L, model *m, const spec_constants *c) {
     spec_state *s = spec_of(L);
     s->line = m->line; /* where errors of the expressions belong, as far as it is known */
     const int mark = s->pool->count;
-    expr_id outputs[MAX_FIELDS], injected[MAX_FIELDS];
+    expr_id outputs[MAX_FIELDS];
     substitute_all(L, m, m, c, outputs);
-    if (m->injected != NULL)
-        substitute_all(L, m, m->injected, c, injected);
+    put_attached(L, m, c);
     if (s->pool->limit != NULL)
         spec_fail(L, "%s", s->pool->limit);
     reset(m, c);
-    for (int i = 0; m->injected != NULL && i < m->injected->output_count; i++)
-        m->injected->outputs[i].value = injected[i];
     spec_finish_model(L, m, outputs);
     expr_pool_truncate(s->pool, mark);
 }

@@ -218,6 +218,7 @@ void spec_check_positions(lua_State *, int dims, int position_dims);
 void spec_push_positions(lua_State *); /* what at.x is read from, or why there is no such thing */
 void spec_push_fields(lua_State *, const model *, bool named); /* what f.name is, or the field */
 expr_id spec_to_output(lua_State *, const char *where, const char *name); /* on the top */
+void spec_take_reach(const spec_update *, model *); /* how far the taps of an update went */
 void spec_run_update(lua_State *, int function, bool named, spec_update *,
                      expr_id outputs[MAX_FIELDS]);
 
@@ -225,6 +226,10 @@ void spec_run_update(lua_State *, int function, bool named, spec_update *,
    of the sets stand in the load's pool until the model is finished. `named`: as of fields. */
 void spec_read_points(lua_State *, int table, bool named, model *);
 extern const spec_key spec_set_keys[];
+
+/* monitors.c: the key monitors, likewise; the boundary is known too */
+void spec_read_monitors(lua_State *, int table, bool named, model *);
+extern const spec_key spec_monitor_keys[];
 
 /* tune.c: the key tune, of grids (whose dimensions are known) and of patterns */
 void spec_read_tune(lua_State *, int table, model *);

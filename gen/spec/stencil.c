@@ -18,6 +18,7 @@ const spec_key spec_stencil_keys[] = {
     {"boundary", "what is outside of the grid; \"fixed\" by default"},
     {"points",
      "places where values are added or recorded: { rec = { field = \"u\", sample = true } }"},
+    {"monitors", "reductions over the grid: { r = { op = \"max\", map = ... } }"},
     {"schedule", "constraints on how the grid is walked; what is left out is chosen"},
     {"tune", "the values that tuning tries, by key of schedule: { time = { 1, 2, 4 } }"},
     {NULL, NULL},
@@ -153,13 +154,7 @@ static void build_update(lua_State *L, stencil_reading *b) {
     m->shape = SHAPE_UPDATE;
     if (b->shape != NULL)
         widen(m->low, m->high, b->shape);
-    for (int i = 0; i < m->array_count; i++)
-        for (int axis = 0; axis < AXES; axis++) {
-            m->arrays[i].low[axis] = u.low[i][axis];
-            m->arrays[i].high[axis] = u.high[i][axis];
-            m->low[axis] = u.low[i][axis] > m->low[axis] ? u.low[i][axis] : m->low[axis];
-            m->high[axis] = u.high[i][axis] > m->high[axis] ? u.high[i][axis] : m->high[axis];
-        }
+    spec_take_reach(&u, m);
 }
 
 static void build_outputs(lua_State *L, stencil_reading *b) {
@@ -193,6 +188,7 @@ int spec_stencil(lua_State *L) {
     build_outputs(L, &b);
     spec_read_points(L, 1, b.named, m);
     spec_read_boundary(L, 1, m, BOUNDARY_FIXED);
+    spec_read_monitors(L, 1, b.named, m);
     spec_read_schedule(L, 1, m);
     spec_read_tune(L, 1, m);
     spec_finish_model(L, m, b.outputs);

@@ -333,3 +333,14 @@ void spec_run_update(lua_State *L, int function, bool named, spec_update *u,
     lua_settop(L, base);
     s->update = NULL;
 }
+
+void spec_take_reach(const spec_update *u, model *m) {
+    for (int i = 0; i < m->array_count; i++)
+        for (int axis = 0; axis < AXES; axis++) {
+            const int low = u->low[i][axis], high = u->high[i][axis];
+            m->arrays[i].low[axis] = low;
+            m->arrays[i].high[axis] = high;
+            m->low[axis] = low > m->low[axis] ? low : m->low[axis];
+            m->high[axis] = high > m->high[axis] ? high : m->high[axis];
+        }
+}

@@ -9,6 +9,7 @@
 #include "gen/stencil/plan.h"
 #include <assert.h>
 #include <math.h>
+#include <string.h>
 
 enum {
     MAX_BLOCK_EXTENT = 1 << 28,
@@ -300,7 +301,10 @@ plan_facts *plan_facts_new(job *j, const model *m) {
         f->linear = f->linear && model_linear(m, o, &form);
         roots[o] = m->outputs[o].value;
     }
-    optimise(j, m->pool, m->dtype, roots, m->output_count, f->roots);
+    if (m->arranged)
+        memcpy(f->roots, roots, (size_t)m->output_count * sizeof *roots);
+    else
+        optimise(j, m->pool, m->dtype, roots, m->output_count, f->roots);
     if (m->pool->limit != NULL)
         job_fail(j, FAULT_SPEC, m->file, m->line, "%s", m->pool->limit);
     limit_calls(m, j, f->roots);

@@ -2,11 +2,18 @@
    the stages that share a launch, and a plan for each launch; and the line that says so. */
 #include "gen/system/system.h"
 
+#include "gen/system/fuse.h"
+
 #include "gen/stencil/method.h"
 #include "gen/stencil/schedule.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* From one launch to the next, as in gen/stencil/planner.c; and the most stages of a launch. */
+#define LAUNCH_SECONDS 2e-6
+enum { MOST_FUSED = 8 };
 
 /* ---- lines of schedules ---------------------------------------------------------------------- */
 
@@ -134,7 +141,18 @@ static void add_launch(arranging *a, const system_stage *stage, const char *line
     const plan *p = plan_stage(a, stage, line);
     out->stages[out->count] = *stage;
     out->plans[out->count++] = p;
-    out->seconds += stage->times * p->estimate.seconds;
+    out->seconds += stage->times * (p->estimate.seconds + LAUNCH_SECONDS);
+}
+
+/* Stages first … last as one launch, which is their own where that is a single one. */
+static void add_group(arranging *a, int first, int last, const char *line) {
+    const system_model *s = a->system;
+    system_stage fused = s->stages[first];
+    const char *why;
+    if (first < last && !system_fuse(a->job, s, first, last, &fused, &why))
+        job_fail(a->job, FAULT_PLAN, s->stages[first].model->file, s->stages[first].model->line,
+                 "stages %d to %d cannot share a launch: %s", first + 1, last + 1, why);
+    add_launch(a, &fused, line);
 }
 
 static void follow_parts(arranging *a) {
@@ -142,15 +160,80 @@ static void follow_parts(arranging *a) {
     part parts[SYSTEM_STAGES];
     const int count = read_parts(a->job, a->line, parts);
     if (parts[count - 1].last != s->stage_count - 1)
-        refuse_line(
-            a->job,
-            job_print(a->job, "does not fit '%s' of %d stages", s->whole->name, s->stage_count),
-            a->line);
-    for (int i = 0; i < count; i++) {
-        if (parts[i].first != parts[i].last)
-            refuse_line(a->job, "makes several stages in one launch", a->line);
-        add_launch(a, &s->stages[parts[i].first], parts[i].schedule);
+        refuse_line(a->job,
+                    job_print(a->job, "does not fit '%s' of %d stage%s", s->whole->name,
+                              s->stage_count, s->stage_count == 1 ? "" : "s"),
+                    a->line);
+    for (int i = 0; i < count; i++)
+        add_group(a, parts[i].first, parts[i].last, parts[i].schedule);
+}
+
+/* ---- what shares a launch -------------------------------------------------------------------- */
+
+/* Stages first … last in one launch, tried in a job of its own. */
+typedef struct attempt {
+    const arranging *arranging;
+    int first, last;
+    double seconds; /* of the launch, or INFINITY */
+    const char *why;
+    job *job;
+} attempt;
+
+static void try_group(job *j, void *argument) {
+    attempt *t = argument;
+    arranging a = *t->arranging;
+    system_stage fused;
+    a.job = j;
+    if (system_fuse(j, a.system, t->first, t->last, &fused, &t->why))
+        t->seconds = plan_stage(&a, &fused, a.line)->estimate.seconds + LAUNCH_SECONDS;
+}
+
+static void end_attempt(void *argument) {
+    attempt *t = argument;
+    job_end(t->job);
+    t->job = NULL;
+}
+
+static double seconds_together(const arranging *a, int first, int last, const char **why) {
+    attempt *t = job_alloc(a->job, sizeof *t);
+    *t = (attempt){.arranging = a, .first = first, .last = last, .seconds = INFINITY};
+    job_defer(a->job, end_attempt, t);
+    const fault f = job_run(job_allocator(a->job), try_group, t, &t->job);
+    if (f == FAULT_MEMORY)
+        job_fail(a->job, f, NULL, 0, "out of memory");
+    const char *said = f != FAULT_NONE ? job_error_text(t->job) : t->why;
+    *why = said != NULL ? job_copy(a->job, said, strlen(said)) : NULL;
+    job_keep(a->job, t);
+    end_attempt(t);
+    return t->seconds;
+}
+
+/* The groups of consecutive stages with the least estimated time in all: best[k] is that of the
+   stages before k, whose last group begins at from[k]. */
+static void choose_groups(arranging *a) {
+    const system_model *s = a->system;
+    double best[SYSTEM_STAGES + 1] = {0};
+    int from[SYSTEM_STAGES + 1] = {0}, begins[SYSTEM_STAGES], count = 0;
+    for (int end = 1; end <= s->stage_count; end++) {
+        const system_stage *last = &s->stages[end - 1];
+        from[end] = end - 1;
+        best[end] = best[end - 1] +
+                    last->times * (plan_stage(a, last, a->line)->estimate.seconds + LAUNCH_SECONDS);
+        for (int first = end - 2; s->fuse && first >= 0 && first >= end - MOST_FUSED; first--) {
+            const char *why;
+            const double seconds = best[first] + seconds_together(a, first, end - 1, &why);
+            if (first == end - 2)
+                a->out->apart[end - 1] = why != NULL ? why : "one launch would take longer";
+            if (seconds >= best[end])
+                continue;
+            best[end] = seconds;
+            from[end] = first;
+        }
     }
+    for (int end = s->stage_count; end > 0; end = from[end])
+        begins[count++] = from[end];
+    for (int i = count; i-- > 0;)
+        add_group(a, begins[i], (i > 0 ? begins[i - 1] : s->stage_count) - 1, a->line);
 }
 
 arrangement *system_arrange(job *j, const system_model *system, const family_request *r) {
@@ -160,11 +243,9 @@ arrangement *system_arrange(job *j, const system_model *system, const family_req
                          .stages = job_array(j, most, sizeof *out->stages),
                          .plans = job_array(j, most, sizeof(plan *))};
     arranging a = {j, system, r, r->schedule, out};
-    if (a.line != NULL && has_parts(a.line)) {
+    if (a.line != NULL && has_parts(a.line))
         follow_parts(&a);
-        return out;
-    }
-    for (int k = 0; k < system->stage_count; k++)
-        add_launch(&a, &system->stages[k], a.line);
+    else
+        choose_groups(&a);
     return out;
 }

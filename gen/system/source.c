@@ -160,7 +160,8 @@ static void write_header(text *t, const writing *w) {
     system_print(a->system, MODEL_ALL, &model_text);
     source_comment(t, "spec", model_text.data);
     for (int i = 0; i < a->count; i++) {
-        const arrangement one = {a->system, &a->stages[i], &a->plans[i], 1, 0};
+        const arrangement one = {
+            .system = a->system, .stages = &a->stages[i], .plans = &a->plans[i], .count = 1};
         system_print_plans(&one, &plans);
         text_add(&plans, "\n");
         source_comment(t, i == 0 ? "plan" : "", plans.data);

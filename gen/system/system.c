@@ -100,6 +100,10 @@ static const char *reason_of(job *j, const arrangement *a) {
         text_number(&t, before, 15);
         text_add(&t, " bytes");
     }
+    for (int i = 1; i < a->count; i++)
+        if (a->apart[a->stages[i].first] != NULL)
+            text_printf(&t, "; stages %d and %d stay apart: %s", a->stages[i].first,
+                        a->stages[i].first + 1, a->apart[a->stages[i].first]);
     return t.data;
 }
 

@@ -14,7 +14,9 @@ typedef struct arrangement {
     system_stage *stages;
     const plan **plans;
     int count;
-    double seconds; /* a step, estimated */
+    double seconds;                   /* a step, estimated */
+    const char *apart[SYSTEM_STAGES]; /* why a stage does not share a launch with the one before;
+                                         NULL: it was not asked */
 } arrangement;
 
 /* As the request's schedule says, else by the planner. Fails with FAULT_PLAN where a stage cannot

@@ -23,6 +23,7 @@ ENUMS: dict[str, tuple[str, ...]] = {
     "sg_text": (
         "SG_TEXT_NAME", "SG_TEXT_SHAPE", "SG_TEXT_MODEL", "SG_TEXT_PLAN", "SG_TEXT_REASON", "SG_TEXT_SOURCE",
         "SG_TEXT_DTYPE", "SG_TEXT_BOUNDARY", "SG_TEXT_ARCH", "SG_TEXT_FAMILY", "SG_TEXT_MEANING",
+        "SG_TEXT_POINTS",
     ),
     "sg_kind": (
         "SG_KIND_GRID", "SG_KIND_LISTS", "SG_KIND_REDUCE", "SG_KIND_SCAN", "SG_KIND_MERGE", "SG_KIND_PRODUCT",
@@ -79,7 +80,7 @@ class sg_build_options(Sized):
     _fields_ = [
         ("struct_size", c_size_t), ("text", c_char_p), ("index", c_int), ("schedule", c_char_p), ("arch", c_char_p),
         ("size", c_int64 * 3), ("source_only", c_int), ("constants", POINTER(sg_constant)), ("constant_count", c_int),
-        ("matrix", c_void_p), ("steps", c_int64), ("gpu", c_char_p),
+        ("matrix", c_void_p), ("steps", c_int64), ("gpu", c_char_p), ("monitor", c_char_p),
     ]  # fmt: skip
 
 
@@ -91,6 +92,7 @@ class sg_kernel_info(Sized):
         ("shared_bytes", c_size_t), ("registers", c_int), ("local_bytes", c_int), ("blocks_resident", c_int),
         ("compile_seconds", c_double), ("size", c_int64 * 3), ("occupancy", c_double), ("origin", c_int),
         ("compiler", c_char_p), ("steps", c_int), ("found", c_char_p), ("kind", c_int),
+        ("point_sets", c_int), ("monitors", c_int),
     ]  # fmt: skip
 
 
@@ -404,6 +406,26 @@ class sg_team_forecast(Sized):
     ]  # fmt: skip
 
 
+sg_points_read = CFUNCTYPE(c_int, c_void_p, c_int64, c_int64, c_void_p)
+sg_points_write = CFUNCTYPE(c_int, c_void_p, c_int64, c_int64, c_void_p)
+
+
+class sg_points_info(Sized):
+    _fields_ = [("struct_size", c_size_t), ("name", c_char_p), ("field", c_char_p), ("injects", c_int)]
+
+
+class sg_points(Sized):
+    _fields_ = [
+        ("struct_size", c_size_t), ("name", c_char_p), ("count", c_int64), ("positions", POINTER(c_double)),
+        ("series", c_void_p), ("traces", c_void_p), ("read", sg_points_read), ("write", sg_points_write),
+        ("user", c_void_p),
+    ]  # fmt: skip
+
+
+class sg_monitor_info(Sized):
+    _fields_ = [("struct_size", c_size_t), ("name", c_char_p), ("op", c_char_p)]
+
+
 # More callbacks, of functions that list things.
 cache_entry_callback = CFUNCTYPE(None, c_void_p, POINTER(sg_cache_entry))
 format_callback = CFUNCTYPE(None, c_void_p, POINTER(sg_format_info))
@@ -509,6 +531,15 @@ FUNCTIONS: dict[str, tuple[Any, tuple[Any, ...]]] = {
     "sg_team_gather": (_status, (_object, c_void_p, c_size_t, c_void_p)),
     "sg_team_wait": (_status, (_object, c_void_p)),
     "sg_team_agree": (_status, (_object, c_char_p)),
+    "sg_kernel_points": (_status, (_object, c_int, POINTER(sg_points_info))),
+    "sg_points_open": (_status, (_object, POINTER(c_int64), POINTER(sg_points), c_int, _out)),
+    "sg_run_points": (_status, (_object, POINTER(sg_arguments), c_int64, c_void_p, POINTER(c_int))),
+    "sg_points_close": (None, (_object,)),
+    "sg_kernel_monitor": (_status, (_object, c_int, POINTER(sg_monitor_info))),
+    "sg_monitor_open": (_status, (_object, _object, POINTER(c_int64), _out)),
+    "sg_monitor_sample": (_status, (_object, POINTER(sg_arguments), c_void_p)),
+    "sg_monitor_read": (_status, (_object, POINTER(c_int64), POINTER(c_double), c_int, POINTER(c_int))),
+    "sg_monitor_close": (None, (_object,)),
     "sg_drifts": (_status, (_object, c_int64, drift_callback, c_void_p)),
 }
 

@@ -119,6 +119,7 @@ void build_read(job *j, build_request *r) {
     r->subject = s->subjects[r->options.index];
     if (r->subject->expressions->set_count > 0)
         r->options.steps = 1; /* points are served after each step */
+    build_find_map(j, r);
     r->options.text = s->text; /* whoever builds more of it, as tuning does, builds the same */
     r->gpu = plans_attach(j, r->context, find_gpu(j, r));
     find_size(j, r, r->subject);
@@ -215,6 +216,7 @@ static sg_kernel *make_kernel(job *j, const build_request *r, const family_build
     k->points = build_points(j, r->subject->expressions, made->target);
     write_texts(j, k, b);
     write_info(k, r, b);
+    build_monitors(j, r, k);
     return k;
 }
 

@@ -156,8 +156,8 @@ static void code_calls(coder *c, program *p) {
         program_call *call = &p->grid.calls[i];
         code_int(c, &call->launch, -1, program_own_launches(p) - 1);
         code_bool(c, &call->once);
-        int *grids = code_list(c, (int *)call->grids, &call->count, p->grid.call_grids,
-                               sizeof *call->grids);
+        int *grids =
+            code_list(c, (int *)call->grids, &call->count, p->grid.call_grids, sizeof *call->grids);
         const bool fills = call->launch < 0;
         c->in.bad |= fills && call->count != 1;
         for (int g = 0; g < call->count; g++)

@@ -25,6 +25,12 @@ typedef struct kernel_sets {
     int count;
 } kernel_sets;
 
+/* The monitors of a spec. */
+typedef struct kernel_monitor {
+    const char *name, *op;
+    double identity; /* of the op */
+} kernel_monitor;
+
 struct sg_kernel {
     sg_context *context;
     job *job; /* holds the kernel itself, its program, subject and texts */
@@ -34,7 +40,9 @@ struct sg_kernel {
     module *module;                /* of loaded; NULL: it cannot be launched */
     const char *unlaunchable;      /* why, as the end of a sentence; else NULL */
     sg_kernel_info info;
-    const kernel_sets *points; /* NULL: the spec has none */
+    const kernel_sets *points;      /* NULL: the spec has none */
+    const kernel_monitor *monitors; /* by name */
+    const kernel_monitor *maps_for; /* the kernel is the map of this one; NULL */
     const char *texts[SG_TEXT_POINTS + 1];
     pthread_mutex_t lock;
     kernel_binary binaries[SG_BINARY_PTX + 1];

@@ -147,8 +147,7 @@ static void run(job *j, void *argument) {
         done += steps;
     }
     if (r->final != NULL)
-        memcpy(r->final, r->order,
-               sizeof *r->final * (size_t)r->sets->kernel->program->array_count);
+        names_final(r->sets->kernel->program, &r->launch, r->order, r->final);
 }
 
 sg_status sg_run_points(sg_point_sets *sets, const sg_arguments *arguments, int64_t steps,

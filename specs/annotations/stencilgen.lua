@@ -114,6 +114,17 @@
 ---@field nz stencilgen.expression cells of the whole grid along z
 ---@field step stencilgen.expression which step of the run it is, from 0
 
+---Places where values are added to a field after each step, or recorded.
+---@class stencilgen.points
+---@field field string the field that values are added to, or that is recorded
+---@field inject? fun(s: stencilgen.expression, f: any, p: table<string, stencilgen.expression>): stencilgen.number what is added; s is the point's sample of the step
+---@field sample? boolean the field is recorded
+
+---A reduction over the grid, while steps run.
+---@class stencilgen.monitor
+---@field op stencilgen.operator how the numbers of all cells are joined
+---@field map fun(f: any, p: table<string, stencilgen.expression>, at: stencilgen.positions): stencilgen.number the number of a cell
+
 ---@class stencilgen.stencil_keys
 ---@field name string an identifier; names the kernel and the file
 ---@field dims? 1 | 2 | 3
@@ -124,6 +135,8 @@
 ---@field parameters? table<string, number | true> default values; true for none
 ---@field dtype? stencilgen.dtype
 ---@field boundary? stencilgen.side | stencilgen.boundary
+---@field points? table<string, stencilgen.points> places where values are added or recorded
+---@field monitors? table<string, stencilgen.monitor> reductions over the grid
 ---@field schedule? stencilgen.schedule
 ---@field tune? stencilgen.tune what tuning tries
 

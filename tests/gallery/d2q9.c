@@ -14,24 +14,12 @@ static double wall(void *user, int64_t x, int64_t y) {
     return y == 0; /* the lattice is periodic, so this row is the wall above too */
 }
 
-static double at_rest(void *weight, int64_t x, int64_t y) {
-    (void)x;
-    (void)y;
-    return *(double *)weight;
-}
-
 /* The greatest difference from Poiseuille's profile, as a part of its greatest speed. */
 static double distance(gallery *g, int64_t width, double tau) {
-    static double weights[] = {4.0 / 9,  1.0 / 9,  1.0 / 9,  1.0 / 9, 1.0 / 9,
-                               1.0 / 36, 1.0 / 36, 1.0 / 36, 1.0 / 36};
     const double nu = (tau - 0.5) / 3, most = gx * (double)(width * width) / (8 * nu);
     double *u, worst = 0;
     gallery_size(g, NX, width + 1);
     gallery_fill(g, "solid", wall, NULL);
-    for (int i = 0; i < 9; i++) {
-        const char name[] = {'f', (char)('0' + i), '\0'};
-        gallery_fill(g, name, at_rest, &weights[i]);
-    }
     /* The slowest part decays as exp(-pi² nu t/width²): 28 such times leave 1e-12 of it. */
     gallery_steps(g, (int64_t)(28 * (double)(width * width) / (9.87 * nu)));
     u = gallery_cells(g);

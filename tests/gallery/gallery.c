@@ -53,6 +53,7 @@ double *gallery_cells(const gallery *g) {
 void gallery_size(gallery *g, int64_t nx, int64_t ny) {
     free_grids(g);
     g->count = nx * ny;
+    g->step = 0;
     double *zeros = gallery_cells(g);
     for (int i = 0; i < g->array_count; i++) {
         const size_t bytes = (size_t)g->count * g->arrays[i].element_size;
@@ -140,21 +141,24 @@ static sg_arguments arguments_of(const gallery *g) {
                           .grids = g->grids,
                           .grid_count = g->array_count,
                           .parameters = g->parameters,
-                          .parameter_count = g->parameter_count};
+                          .parameter_count = g->parameter_count,
+                          .step = g->step};
 }
 
-static void turn(gallery *g, const int *final) {
+/* The arrays in their roles after so many steps. */
+static void turn(gallery *g, int64_t steps, const int *final) {
     sg_grid turned[GALLERY_ARRAYS];
     for (int i = 0; i < g->array_count; i++)
         turned[i] = g->grids[final[i]];
     memcpy(g->grids, turned, sizeof turned);
+    g->step += steps;
 }
 
 void gallery_steps(gallery *g, int64_t steps) {
     const sg_arguments arguments = arguments_of(g);
     int final[GALLERY_ARRAYS];
     must(g, sg_run(g->kernel, &arguments, steps, NULL, final));
-    turn(g, final);
+    turn(g, steps, final);
 }
 
 void gallery_points(gallery *g, const sg_points *sets, int count, int64_t steps) {
@@ -164,7 +168,7 @@ void gallery_points(gallery *g, const sg_points *sets, int count, int64_t steps)
     assert_int_equal(g->arrays[0].element_size, sizeof(double));
     must(g, sg_points_open(g->kernel, g->grids[0].size, sets, count, &points));
     must(g, sg_run_points(points, &arguments, steps, NULL, final));
-    turn(g, final);
+    turn(g, steps, final);
     sg_points_close(points);
 }
 

@@ -28,6 +28,7 @@ typedef struct gallery {
     sg_grid grids[GALLERY_ARRAYS]; /* in the roles that the last run left */
     double parameters[GALLERY_PARAMETERS];
     int64_t count; /* cells of the grid in use */
+    int64_t step;  /* how many were made on it */
 } gallery;
 
 /* The value of an array at the cell (x, y). */
@@ -55,7 +56,7 @@ void gallery_put(gallery *, const char *array, int64_t x, int64_t y, double valu
 
 void gallery_steps(gallery *, int64_t steps);
 
-/* Steps of a spec with points, from step 0 on; samples are doubles, as the spec's type must be. */
+/* Steps of a spec with points; samples are doubles, as the spec's type must be. */
 void gallery_points(gallery *, const sg_points *sets, int count, int64_t steps);
 
 /* Memory for the cells of the grid in use; never NULL. The caller frees it. */
