@@ -52,7 +52,8 @@ from ._matrix import Conversion, DeviceMatrix, Format, Matrix, MatrixInfo, Produ
 from ._monitors import Monitor, MonitorInfo
 from ._points import Points, PointsInfo
 from ._stencil import Stencil
-from ._team import Part, Team, TeamInfo
+from ._parts import Forecast, Part, forecast
+from ._team import Team, TeamInfo
 from ._transport import Transport, local_transports
 from ._tuning import Candidate, Drift, Evaluation, Progress, Result, Tuning, drifts, results
 
@@ -78,6 +79,7 @@ __all__ = [
     "Explanation",
     "FileError",
     "Finding",
+    "Forecast",
     "Format",
     "Found",
     "Kernel",
@@ -114,6 +116,7 @@ __all__ = [
     "drifts",
     "evaluate",
     "find_spec",
+    "forecast",
     "load",
     "local_transports",
     "results",
