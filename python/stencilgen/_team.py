@@ -326,6 +326,8 @@ class Team:
                     self.wait(on)
                     took = self.reduce("max", perf_counter() - begun)  # the same on all ranks
                     batch *= 2 if took < _BATCH_SECONDS / 2 else 1
+            if any(slot.memory is not None for slot in lent):  # before the results travel: other ranks may have failed
+                self.wait(on)
             return slots
 
         try:

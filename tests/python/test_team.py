@@ -257,6 +257,29 @@ def test_an_interrupt_ends_local_ranks() -> None:
     assert time.monotonic() - begin < 30
 
 
+def test_a_rank_without_its_device() -> None:
+    with pytest.raises(sg.UsageError, match="no device 'cpu:7'"):
+        sg.Team.local(2, lambda team: None, device="cpu:7")
+    told: list[Exception] = []
+    boxes: Any = [[queue.SimpleQueue() for _ in range(2)] for _ in range(2)]
+    left: list[str] = []
+    transports = [Queues(rank, boxes, left) for rank in range(2)]
+
+    def one(rank: int) -> None:
+        try:
+            sg.Team(transports[rank], device=["cpu", "cpu:7"][rank])
+        except Exception as error:
+            told.insert(rank, error)
+
+    threads = [threading.Thread(target=one, args=(rank,)) for rank in (0, 1)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(30)
+    assert sorted(type(error).__name__ for error in told) == ["DeviceError", "UsageError"]
+    assert all("no device 'cpu:7'" in str(error) for error in told) and [t.closed for t in transports] == [1, 1]
+
+
 def test_what_is_no_team() -> None:
     with pytest.raises(sg.UsageError, match="over a dict"):
         sg.Team({}, device="cpu")
