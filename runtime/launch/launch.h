@@ -34,8 +34,8 @@ typedef struct launch {
     launch_grid grids[LAUNCH_ARRAYS];
     double parameters[LAUNCH_PARAMETERS];
     int64_t origin[3], global[3], step; /* positions, in grid axes: see sg_arguments */
-    int places[LAUNCH_ARRAYS]; /* of each array of the kernel among the caller's */
-    int32_t steps;             /* of a launch */
+    int places[LAUNCH_ARRAYS];          /* of each array of the kernel among the caller's */
+    int32_t steps;                      /* of a launch */
     unsigned char *exchange; /* the words that blocks exchange; NULL: none given, or none needed */
     bool cleared;            /* layers that are cleared once in a run have been */
 
