@@ -367,7 +367,7 @@ typedef struct sg_arguments {
        below 0 where ghost cells come first; the cells of the whole grid (0: the grid's own size);
        and the number of the first step, from which sg_run counts on. */
     int64_t origin[3], global[3], step;
-    const sg_array *arrays;   /* instead of grids: every array of the kernel once, in any order */
+    const sg_array *arrays; /* instead of grids: every array of the kernel once, in any order */
     int array_count;
     const sg_constant *values; /* instead of parameters: in any order; those left out have their
                                   defaults */
