@@ -263,6 +263,7 @@ void spec_finish_model(lua_State *, model *, const expr_id outputs[MAX_FIELDS]);
 void spec_finish_stage(lua_State *, model *, const expr_id outputs[MAX_FIELDS], const int *arrays);
 /* Adds the parameters among these nodes of the load's pool. */
 void spec_collect_parameters(lua_State *, model *, const bool *live);
+void spec_collect_attached(lua_State *, model *); /* those of points and monitors */
 void spec_put_constants(lua_State *, const subject *, const spec_constants *);
 
 /* lists.c: what the families of lists share (gen/lists/pattern.h) */
