@@ -66,17 +66,20 @@ static shot fire(gallery *g, double h, double dt) {
         at[i][0] = (double)half + (i < 2 ? 0 : distances[i - 2] / h);
         at[i][1] = (double)half + (i < 2 ? distances[i] / h : 0);
     }
-    (void)source;
+    const sg_points sets[] = {{.struct_size = sizeof(sg_points),
+                               .name = "force",
+                               .count = 1,
+                               .positions = source,
+                               .series = series},
+                              {.struct_size = sizeof(sg_points),
+                               .name = "traces",
+                               .count = RECEIVERS,
+                               .positions = at[0],
+                               .traces = s.traces}};
     gallery_size(g, side, side);
     gallery_set(g, "h", h);
     gallery_set(g, "dt", dt);
-    for (int64_t n = 0; n < s.steps; n++) {
-        gallery_steps(g, 1);
-        gallery_put(g, "vy", half, half,
-                    gallery_at(g, "vy", half, half) + series[n] * dt / (rho * h * h));
-        for (int i = 0; i < RECEIVERS; i++)
-            s.traces[n * RECEIVERS + i] = gallery_at(g, "vy", (int64_t)at[i][0], (int64_t)at[i][1]);
-    }
+    gallery_points(g, sets, 2, s.steps);
     free(series);
     return s;
 }
