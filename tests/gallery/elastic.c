@@ -25,7 +25,7 @@ static double ricker_slope(double t) {
 
 /* The integral over u of slope(t - first cosh u) times first² cosh² u, or sinh² u. */
 static double integral(double t, double first, bool cosines) {
-    enum { PARTS = 1000 };
+    enum { PARTS = 400 };
     if (t <= first)
         return 0;
     const double most = acosh(t / first);
@@ -129,18 +129,15 @@ static void point_force(void **state) {
     gallery_between("speed of S, of vs", speed(&fine, 2) / vs, 0.99, 1.01);
 
     gallery_set(&g, "vp", 1.03 * vp); /* the check finds 3 % more of each speed */
-    shot fast = fire(&g, 10, 0.001);
-    gallery_between("error with vp 3 % off", error(&fast, 1), 0.2, 1);
-    gallery_set(&g, "vp", vp);
     gallery_set(&g, "vs", 1.03 * vs);
-    shot fast_s = fire(&g, 10, 0.001);
-    gallery_between("error with vs 3 % off", error(&fast_s, 3), 0.2, 1);
+    shot fast = fire(&g, 10, 0.001);
+    gallery_between("error on the axis with speeds 3 % off", error(&fast, 1), 0.2, 1);
+    gallery_between("error across with speeds 3 % off", error(&fast, 3), 0.2, 1);
     free(fine.traces);
     free(long_steps.traces);
     free(narrow.traces);
     free(wide.traces);
     free(fast.traces);
-    free(fast_s.traces);
     gallery_close(&g);
 }
 
