@@ -115,7 +115,7 @@ static void point_force(void **state) {
     gallery g;
     (void)state;
     gallery_open(&g, "examples/gallery/elastic.lua");
-    gallery_check(&g);
+    gallery_check(&g, 1);
     /* The errors of space and time have opposite signs, so each is looked at where it is the
        greater one: P's is that of time, S's, whose waves are shorter, with small steps that of
        space. */
