@@ -32,7 +32,7 @@ int main(int argc, char **argv) {
     for (int i = 0; i < 6 && i + 2 < argc; i++)
         n[i] = atof(argv[i + 2]);
     if (argc != 8 || n[0] < 1 || n[0] > 1e6 || n[3] < 1 || n[3] > 1e8) {
-        fprintf(stderr, "usage: shot NAME NX X Y STEPS DT HZ\n");
+        fprintf(stderr, "usage: survey NAME NX X Y STEPS DT HZ\n");
         return 2;
     }
     const double source[] = {n[1], n[2]}, pi = 3.14159265358979323846;
@@ -54,6 +54,6 @@ int main(int argc, char **argv) {
     free(receivers);
     free(wavelet);
     if (failed)
-        fprintf(stderr, "shot: a file of %s is there, or cannot be written\n", argv[1]);
+        fprintf(stderr, "survey: a file of %s is there, or cannot be written\n", argv[1]);
     return failed;
 }
