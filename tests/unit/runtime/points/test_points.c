@@ -2,6 +2,8 @@
    recording is the transpose of injecting; and that parts of a run are the run. */
 #include "tests/unit/runtime/points/scene.h"
 
+#include "runtime/points/points.h"
+
 static scene a, b;
 
 static void expect_near(const scene *s, double is, double wanted) {
@@ -420,6 +422,26 @@ static void kernels_know_their_sets(void **state) {
     end_scene(&a);
 }
 
+static void compile_for_gpus(job *j, void *kernel) {
+    const sg_kernel *k = kernel;
+    compile_program(j, context, context->nvrtc, k->points->program, BINARY_CUBIN, NULL);
+}
+
+/* No GPU is needed to compile for one. */
+static void gpus_compile_them(void **state) {
+    (void)state;
+    sg_binary unused = {.struct_size = sizeof unused};
+    for (int dims = 1; dims <= 3; dims++) {
+        begin_scene(&a, dims, dims != 2, (const int64_t[]){6, 1, 1}, 1, 5);
+        const sg_status nvrtc = sg_kernel_binary(a.kernel, SG_BINARY_CUBIN, &unused);
+        if (nvrtc == SG_OK)
+            expect_ok(context_run(context, compile_for_gpus, a.kernel, NULL));
+        end_scene(&a);
+        if (nvrtc != SG_OK)
+            skip(); /* there is no NVRTC */
+    }
+}
+
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(as_plain_loops),
     cmocka_unit_test(no_points_are_a_plain_run),
@@ -431,6 +453,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(many_points_come_in_pieces),
     cmocka_unit_test(wrong_sets_are_refused),
     cmocka_unit_test(wrong_runs_are_refused),
+    cmocka_unit_test(gpus_compile_them),
     cmocka_unit_test(kernels_know_their_sets),
 };
 
