@@ -99,7 +99,7 @@ static void run_update(lua_State *L, system_reading *r, stage_reading *stage) {
     lua_Debug about;
     lua_pushvalue(L, -1);
     lua_getinfo(L, ">S", &about);
-    stage->line = about.linedefined;
+    stage->line = u.line = about.linedefined;
     for (int o = 0; o < MAX_FIELDS; o++)
         stage->outputs[o] = EXPR_NONE;
     spec_run_update(L, lua_gettop(L), true, &u, stage->outputs);

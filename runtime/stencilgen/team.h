@@ -176,8 +176,8 @@ SG_API sg_status sg_team_estimate(sg_context *, const char *spec_path,
  * all arrays that are read; ghost cells are filled here, and hold anything afterwards. The result
  * is that of one rank that makes the same launches, byte for byte. `arguments` has no box, and of
  * positions the step alone: origin and sizes are the part's. The call
- * is asynchronous on `stream` where stores or NCCL carry the halos; with NCCL it can be captured in
- * a CUDA graph once it has run before with the same part. */
+ * is asynchronous on `stream` where stores or NCCL carry the halos; then it can be captured in a
+ * CUDA graph once it has run before with the same part, and all ranks replay it equally often. */
 SG_API sg_status sg_team_run(sg_team *, const sg_kernel *, const sg_team_part *,
                              const sg_arguments *arguments, int64_t steps, sg_stream stream,
                              int *final);

@@ -284,6 +284,20 @@ reports '"hidden": true'
 exits 0 explain $cpu $big --ranks 1x1x8 --launches 3 --json
 reports "\"bytes\": $((3 * 4 * 2 * 512 * 512))" # both neighbours, three planes each
 reports '"launches": 3'
+# Along a periodic axis all ranks have the same neighbours: what explain expects is what ranks send.
+cat >"$folder/torus.lua" <<'END'
+return stencil { name = "torus", shape = box(3, 1), boundary = "periodic", dtype = "double",
+                 update = function(u) return (u(1, 1, 1) + u(-1, -1, -1)) / 2 end }
+END
+torus="$folder/torus.lua --size 24x20x16 --schedule naive --ranks 2x2x2"
+for launches in 1 2; do
+    exits 0 explain $cpu $torus --launches $launches --json
+    expected=$(sed -n 's/^ *"bytes": \([0-9]*\),$/\1/p' "$out" | head -n 1)
+    exits 0 bench $cpu $torus --launches $launches --steps 6 --json
+    sent=$(sed -n 's/^ *"bytes": \([0-9.e+]*\),$/\1/p' "$out" | head -n 1)
+    [ "$(awk "BEGIN { print ${expected:-0} / $launches == ${sent:-1} }")" = 1 ] ||
+        flunk "explain expects $expected bytes an exchange, and ranks send $sent a step"
+done
 exits 0 explain $cpu $big --ranks 1
 reports 'nothing to exchange'
 exits 0 explain $cpu specs/heat3d7.lua --gpu h200 --size 768x768x6144 --steps 64 --ranks 8
