@@ -12,6 +12,11 @@ return system {
   fields     = { u = "inout", v = "inout", p = "inout" }, -- of the lid's speed, and its square times density
   parameters = { Re = 100, beta = 1, h = true, dt = true },  -- h and dt: of the box, and of box/speed
   boundary   = "zero",
+  monitors   = { -- 0 when the flow is steady
+    divergence = { op = "max", map = function(f, p)
+      return abs(f.u(1, 0) - f.u(0, 0) + f.v(0, 1) - f.v(0, 0)) / p.h
+    end },
+  },
   stages = {
     { update = function(f, p, at)
         -- A wall along a row of u, half a cell beside it, moves at a speed: the cell behind mirrors it.

@@ -19,6 +19,10 @@ return system {
   fields     = { vx = "inout", vy = "inout", sxx = "inout", syy = "inout", sxy = "inout" }, -- m/s, Pa
   parameters = { vp = 3000, vs = 1800, rho = 2200, h = 10, dt = 0.001 },         -- m/s, kg/m³, m, s
   boundary   = "zero",
+  points     = {
+    force  = { field = "vy", inject = function(s, f, p) return s * p.dt / (p.rho * p.h ^ 2) end }, -- s in N/m
+    traces = { field = "vy", sample = true },
+  },
   stages = {
     { update = function(f, p)
         local mu = p.rho * p.vs ^ 2

@@ -39,7 +39,7 @@ static void mass_and_energy(void **state) {
     uint32_t seed = 1;
     (void)state;
     gallery_open(&g, "examples/gallery/cahn_hilliard.lua");
-    gallery_check(&g);
+    gallery_check(&g, 1);
     gallery_size(&g, NX, NY);
     double *c = gallery_cells(&g);
     gallery_fill(&g, "c", noise, &seed);

@@ -108,7 +108,7 @@ static void cavity(void **state) {
     gallery_open(&g, "examples/gallery/cavity.lua");
     gallery_set(&g, "h", 0.1);
     gallery_set(&g, "dt", 0.01);
-    gallery_check(&g);
+    gallery_check(&g, 1);
 
     lines coarse = run(&g, 32, 100, 0.01, 25), fine = run(&g, 64, 100, 0.004, 25);
     gallery_between("Re 100: from Ghia's table", from_ghia(&fine, &re100), 0, 0.01);

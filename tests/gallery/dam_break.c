@@ -92,7 +92,7 @@ static void against_stoker(void **state) {
     (void)state;
     gallery_open(&g, "examples/gallery/dam_break.lua");
     gallery_set(&g, "r", 0.05);
-    gallery_check(&g);
+    gallery_check(&g, 1);
 
     const double coarse = error(&g, 200, false, &m[0], &mass);
     const double fine = error(&g, 1600, false, &m[1], &mass);

@@ -72,9 +72,11 @@ void gallery_set(gallery *g, const char *parameter, double value) {
     g->parameters[index] = value;
 }
 
-void gallery_check(gallery *g) {
-    const sg_check_options options = {
-        .struct_size = sizeof options, .size = {37, 19}, .parameters = g->parameters};
+void gallery_check(gallery *g, int64_t steps) {
+    const sg_check_options options = {.struct_size = sizeof options,
+                                      .size = {37, 19},
+                                      .parameters = g->parameters,
+                                      .steps = steps};
     sg_check_result result = {.struct_size = sizeof result};
     must(g, sg_check(g->kernel, &options, &result));
     assert_true(result.judged > 0 && result.wrong == 0);

@@ -44,8 +44,9 @@ void gallery_size(gallery *, int64_t nx, int64_t ny);
 
 void gallery_set(gallery *, const char *parameter, double value);
 
-/* Compares the kernel with the reference on random data, with the parameters that are set. */
-void gallery_check(gallery *);
+/* Compares the kernel with the reference on random data after some steps, with the parameters that
+ * are set. */
+void gallery_check(gallery *, int64_t steps);
 
 /* Fills an array, "u", or reads it into `out`, one double a cell, x fastest. */
 void gallery_fill(gallery *, const char *array, gallery_function, void *user);

@@ -77,7 +77,7 @@ static void trivial_state(void **state) {
     gallery g;
     (void)state;
     gallery_open(&g, "specs/grayscott.lua");
-    gallery_check(&g);
+    gallery_check(&g, 1);
     gallery_size(&g, 8, 8);
     wave u = {.mean = 1 - 1e-2}, v = {.mean = 1e-2};
     gallery_fill(&g, "u", ripple, &u);

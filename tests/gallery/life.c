@@ -78,7 +78,7 @@ static void glider_gun(void **state) {
     int between;
     (void)state;
     gallery_open(&g, "examples/gallery/life.lua");
-    gallery_check(&g);
+    gallery_check(&g, 1);
     gallery_size(&g, NX, NY);
     assert_int_equal(right_periods(&g, &between), 8);
     assert_int_equal(between, 0);

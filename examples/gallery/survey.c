@@ -1,18 +1,21 @@
 /* Makes what a seismic shot takes: the positions of a source and of receivers, and the source's
    Ricker wavelet (N. Ricker, Geophysics 18 (1953) 10), as .npy files for `run --points`. The
    receivers lie along the row of the source, one in every cell.
-   Takes: cells along x, the source's cell, steps, dt in s, the peak's frequency in Hz.
-   Makes: source.npy and receivers.npy, (n, 2); wavelet.npy, (steps, 1). Needs: the C library, and a
-   little-endian machine. */
+   Takes: a name, cells along x, the source's cell, steps, dt in s, the peak's frequency in Hz.
+   Makes: NAME-source.npy and NAME-receivers.npy, (n, 2); NAME-wavelet.npy, (steps, 1). Needs: the C
+   library, and a little-endian machine. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 /* Returns 0 if the file was made, with all its rows. A file that is there already stays. */
-static int write_npy(const char *path, const double *values, long rows, long columns) {
+static int write_npy(const char *name, const char *what, const double *values, long rows,
+                     long columns) {
+    char path[4096], header[118];
+    if (snprintf(path, sizeof path, "%s-%s.npy", name, what) >= (int)sizeof path)
+        return 1;
     FILE *file = fopen(path, "wbx");
-    char header[118];
     if (file == NULL)
         return 1;
     snprintf(header, sizeof header,
@@ -26,10 +29,10 @@ static int write_npy(const char *path, const double *values, long rows, long col
 
 int main(int argc, char **argv) {
     double n[6];
-    for (int i = 0; i < 6 && i + 1 < argc; i++)
-        n[i] = atof(argv[i + 1]);
-    if (argc != 7 || n[0] < 1 || n[0] > 1e6 || n[3] < 1 || n[3] > 1e8) {
-        fprintf(stderr, "usage: shot NX X Y STEPS DT HZ\n");
+    for (int i = 0; i < 6 && i + 2 < argc; i++)
+        n[i] = atof(argv[i + 2]);
+    if (argc != 8 || n[0] < 1 || n[0] > 1e6 || n[3] < 1 || n[3] > 1e8) {
+        fprintf(stderr, "usage: survey NAME NX X Y STEPS DT HZ\n");
         return 2;
     }
     const double source[] = {n[1], n[2]}, pi = 3.14159265358979323846;
@@ -45,13 +48,12 @@ int main(int argc, char **argv) {
         const double a = pow(pi * (n[5] * (double)i * n[4] - 1.2), 2); /* the peak at 1.2 periods */
         wavelet[i] = (1 - 2 * a) * exp(-a);
     }
-    failed = failed || write_npy("source.npy", source, 1, 2) ||
-             write_npy("receivers.npy", receivers, nx, 2) ||
-             write_npy("wavelet.npy", wavelet, steps, 1);
+    failed = failed || write_npy(argv[1], "source", source, 1, 2) ||
+             write_npy(argv[1], "receivers", receivers, nx, 2) ||
+             write_npy(argv[1], "wavelet", wavelet, steps, 1);
     free(receivers);
     free(wavelet);
     if (failed)
-        fprintf(stderr,
-                "shot: source.npy, receivers.npy or wavelet.npy is there, or cannot be written\n");
+        fprintf(stderr, "survey: a file of %s is there, or cannot be written\n", argv[1]);
     return failed;
 }
