@@ -59,6 +59,7 @@ missing_packages() {
     pkg-config --exists lua5.4 2>/dev/null || echo liblua5.4-dev
     pkg-config --exists libmd 2>/dev/null || echo libmd-dev
     pkg-config --exists sqlite3 2>/dev/null || echo libsqlite3-dev
+    pkg-config --exists libpng 2>/dev/null || echo libpng-dev
     pkg-config --exists libxxhash 2>/dev/null || echo libxxhash-dev
     pkg-config --exists cmocka 2>/dev/null || echo libcmocka-dev
     [ -e /usr/include/stdio.h ] || echo libc6-dev

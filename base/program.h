@@ -175,11 +175,16 @@ typedef struct program_launch {
    To a launch that reads a layer, the layer is the grid, and its first cell is (0, 0, 0). What a
    launch does not touch has no data.
 
+     - where the program has positions, from the next multiple of 8 bytes on: int64 origin[3],
+       global[3], step: the place of the grid's cell (0, 0, 0) in the whole grid, the whole grid's
+       size, and the number of the launch's first step.
+
    It is padded at its end to a multiple of 8 bytes; program.arguments_bytes is its size. */
 enum {
     PROGRAM_OFFSET_STEPS = 100,
     PROGRAM_OFFSET_GRIDS = 104,
     PROGRAM_GRID_BYTES = 24,
+    PROGRAM_POSITION_BYTES = 7 * 8,
 };
 
 /* How the matrix of a product is stored: the members of struct storage in matrix/format.h. */
@@ -225,6 +230,7 @@ typedef struct program {
             double bytes_per_point;                    /* see program_bytes_per_point */
             int low[PROGRAM_AXES], high[PROGRAM_AXES]; /* how far a point's shape reaches */
             bool periodic[PROGRAM_AXES];               /* both ends of the axis */
+            bool positions;        /* points ask where they lie, and for the step */
             bool corners;          /* a point reads others that differ from it along several axes */
             program_layer *layers; /* one fewer than launches; ways: none; calls: any number, each
                                       with the cells of the box */
@@ -330,7 +336,8 @@ static inline size_t program_arguments_bytes(const program *p) {
                              p->lists.tagged) +
                     parameters);
     const size_t grids = PROGRAM_GRID_BYTES * (size_t)program_grid_count(p);
-    return (PROGRAM_OFFSET_GRIDS + grids + parameters * p->element_bytes + 7) / 8 * 8;
+    return (PROGRAM_OFFSET_GRIDS + grids + parameters * p->element_bytes + 7) / 8 * 8 +
+           (p->grid.positions ? PROGRAM_POSITION_BYTES : 0);
 }
 
 /* The bytes of a cooperative way's words: for each 4 bytes of a cell of each output one of 8, for

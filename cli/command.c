@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdatomic.h>
@@ -195,7 +196,7 @@ void progress_end(void) {
 
 struct output {
     whole_file file;
-    char *path; /* as the user said it, for messages */
+    const char *path; /* as the user said it, for messages */
     output *volatile next;
 };
 
@@ -203,6 +204,7 @@ struct output {
 
 /* All open outputs, for the handler of signals that end the command. */
 static output *volatile unfinished;
+static pthread_mutex_t unfinished_lock = PTHREAD_MUTEX_INITIALIZER; /* of those who change it */
 
 static void take_unfinished_away(void) {
     for (const output *o = unfinished; o != NULL; o = o->next)
@@ -210,9 +212,13 @@ static void take_unfinished_away(void) {
             unlinkat(o->file.folder, o->file.temporary, 0);
 }
 
+static volatile sig_atomic_t is_ending; /* another thread begins no more files */
+
 static void clean_and_die(int number) {
+    is_ending = 1;
     take_unfinished_away();
     sg_abandon();
+    take_unfinished_away(); /* one that was just being made */
     signal(number, SIG_DFL);
     raise(number);
 }
@@ -236,31 +242,39 @@ void output_guard_signals(void) {
     atexit(take_unfinished_away); /* out of memory */
 }
 
-static sigset_t block_signals(void) {
+/* The handler, which takes no lock, does not run meanwhile in this thread. */
+static sigset_t lock_unfinished(void) {
     sigset_t all, before;
     sigfillset(&all);
-    sigprocmask(SIG_BLOCK, &all, &before);
+    pthread_sigmask(SIG_BLOCK, &all, &before);
+    pthread_mutex_lock(&unfinished_lock);
     return before;
+}
+
+static void unlock_unfinished(const sigset_t *before) {
+    pthread_mutex_unlock(&unfinished_lock);
+    pthread_sigmask(SIG_SETMASK, before, NULL);
 }
 
 /* Lists the output before its temporary file is made; release() takes it off the list when the file
    is gone. */
 static int begin_listed(output *o) {
-    const sigset_t before = block_signals();
+    const sigset_t before = lock_unfinished();
     o->next = unfinished;
     unfinished = o;
-    const int error = whole_file_begin(&o->file, AT_FDCWD, o->path, WHOLE_FILE_USUAL);
-    sigprocmask(SIG_SETMASK, &before, NULL);
+    const int error =
+        is_ending ? EINTR : whole_file_begin(&o->file, AT_FDCWD, o->path, WHOLE_FILE_USUAL);
+    unlock_unfinished(&before);
     return error;
 }
 
 static void release(output *o) {
-    const sigset_t before = block_signals();
+    const sigset_t before = lock_unfinished();
     output *volatile *link = &unfinished;
     while (*link != o)
         link = &(*link)->next;
     *link = o->next;
-    sigprocmask(SIG_SETMASK, &before, NULL);
+    unlock_unfinished(&before);
 }
 
 /* ---- sets ---------------------------------------------------------------------------------- */
@@ -346,6 +360,32 @@ bool output_commit(output *o) {
     const bool good = judge(o, whole_file_commit(&o->file));
     release(o);
     return good;
+}
+
+output *output_spare(void) {
+    return new_array(1, sizeof(output));
+}
+
+int output_open(output *o, const char *path) {
+    o->path = path;
+    const int error = begin_listed(o);
+    if (error != 0)
+        release(o);
+    return error;
+}
+
+int output_add(output *o, const void *bytes, size_t count) {
+    return whole_file_write(&o->file, bytes, count);
+}
+
+int output_close(output *o, bool keep) {
+    int error = 0;
+    if (keep)
+        error = whole_file_commit(&o->file);
+    else
+        whole_file_drop(&o->file);
+    release(o);
+    return error;
 }
 
 bool output_finish(output *o, const void *bytes, size_t count) {

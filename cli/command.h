@@ -129,6 +129,14 @@ void output_drop(output *);   /* leaves nothing behind; NULL is none */
    where it is until it is committed. NULL after an error, and for what is no file. */
 const char *output_stretch(output *, uint64_t bytes, const void *tail, size_t tail_bytes);
 
+/* For a thread that writes files while the command goes on: the same without the command's memory
+   and messages. A spare output may be opened and closed again and again; its path must live until
+   then. errno, or 0. */
+output *output_spare(void);
+int output_open(output *, const char *path);
+int output_add(output *, const void *bytes, size_t count);
+int output_close(output *, bool keep); /* else it leaves nothing behind */
+
 /* The last two steps at once. */
 bool output_finish(output *, const void *bytes, size_t count);
 

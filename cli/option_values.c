@@ -79,6 +79,40 @@ bool set_parameter(options *o, const option *option, const char *value) {
            option_misused("--set", value, "a finite number is needed");
 }
 
+bool set_initial(options *o, const option *option, const char *value) {
+    const size_t length = name_before_equals(value);
+    if (length == 0 || value[length + 1] == '\0')
+        return option_misused(option->name, value, "NAME=EXPRESSION is needed");
+    bindings_add(&o->initials, value, length, value + length + 1);
+    return true;
+}
+
+bool set_snapshot(options *o, const option *option, const char *value) {
+    const size_t length = name_before_equals(value);
+    if (length == 0 || value[length + 1] == '\0')
+        return option_misused(option->name, value, "NAME=FILE is needed, as in u=u-%06d.png");
+    bindings_add(&o->snapshots, value, length, value + length + 1);
+    return true;
+}
+
+bool set_range(options *o, const option *option, const char *value) {
+    const size_t length = strcspn(value, ":");
+    binding *b = bindings_add(&(bindings){0}, value, length, value + length + (value[length] != 0));
+    o->range_given = finite_number(b->name, &o->range[0]) &&
+                     finite_number(b->value, &o->range[1]) && o->range[0] < o->range[1];
+    return o->range_given ||
+           option_misused(option->name, value, "two numbers are needed, as in 0:0.4");
+}
+
+bool set_slice(options *o, const option *option, const char *value) {
+    const char *end = value;
+    uint64_t plane = 0;
+    o->slice_given = strncmp(value, "z=", 2) == 0 && whole_number(value + 2, &end, &plane) &&
+                     *end == '\0' && plane <= INT64_MAX;
+    o->slice = (int64_t)plane;
+    return o->slice_given || option_misused(option->name, value, "a plane is needed, as in z=64");
+}
+
 static void *place_of(options *o, const option *option) {
     return (char *)o + option->place;
 }
@@ -119,6 +153,25 @@ static bool take_range(binding *b) {
 
 bool set_output(options *o, const option *option, const char *value) {
     return set_file(o, option, value) && take_range(&o->outputs.items[o->outputs.count - 1]);
+}
+
+bool set_monitor(options *o, const option *option, const char *value) {
+    const size_t length = name_before_equals(value);
+    const bool has_file = length > 0 && value[length + 1] != '\0';
+    if (!has_file && strchr(value, '=') != NULL)
+        return option_misused(option->name, value, "NAME or NAME=FILE.npy is needed");
+    bindings_add(&o->monitors, value, has_file ? length : strlen(value),
+                 has_file ? value + length + 1 : "");
+    return true;
+}
+
+bool set_points(options *o, const option *option, const char *value) {
+    const size_t length = name_before_equals(value);
+    const char *colon = strrchr(value, ':');
+    if (length == 0 || colon == NULL || colon <= value + length + 1 || colon[1] == '\0')
+        return option_misused(option->name, value, "NAME=POSITIONS.npy:FILE.npy is needed");
+    bindings_add(&o->points, value, length, value + length + 1);
+    return true;
 }
 
 /* "512x256": 1 to 3 numbers from 1 to `most`, x first. */

@@ -47,6 +47,8 @@ enum {
 static const option table[] = {
     {"-o", "DIR", "write files into DIR (default: here); for report: the file to write",
      FOR_BUILD | FOR_RUN | FOR_REPORT, PLACE(folder)},
+    {"--spec", "NAME", "of the specs that a file returns, take the one of this name alone",
+     FOR_PLACES, PLACE(spec)},
     {"--emit", "LIST", "files to write: source,ptx,cubin,plan,model (default: source)", FOR_BUILD,
      CALL(set_emit)},
     {"--arch", "sm_90", "plan and compile for this architecture (default: the device's)",
@@ -116,6 +118,11 @@ static const option table[] = {
      "next array that has no file; for spmv also the matrix, .mtx;\n"
      "NAME.prev is a previous time level (default: the current one)",
      FOR_RUN | FOR_EXPLAIN | FOR_TUNE | FOR_LIST | FOR_REPORT, SET(inputs, set_file)},
+    {"--init", "NAME=EXPRESSION",
+     "for run: begin with a field that an expression of x, y, z, nx, ny,\n"
+     "nz gives, as u=where(lt(hypot(x-9, y-9), 4), 1, 0), on the grid of\n"
+     "--size; fields without --init and --input begin as 0",
+     FOR_RUN, CALL(set_initial)},
     {"--values", "[NAME=]FILE", "read the values of a merge's keys", FOR_RUN,
      SET(inputs, set_file)},
     {"--output", "[NAME=]FILE",
@@ -124,22 +131,50 @@ static const option table[] = {
      "each written array; reduce prints instead)",
      FOR_RUN, SET(outputs, set_output)},
     {"--output-values", "FILE", "write the values of merged keys", FOR_RUN, SET(outputs, set_file)},
+    {"--points", "NAME=POSITIONS:FILE",
+     "for run: the points NAME of the spec. POSITIONS is a .npy file of\n"
+     "n x dims float64 (cells, x first); FILE has steps x n samples:\n"
+     "those that are injected, or it is written with what is recorded",
+     FOR_RUN, CALL(set_points)},
+    {"--monitor", "NAME[=FILE]",
+     "for run: sample the monitor NAME of the spec every N steps, which\n"
+     "--every gives; FILE.npy gets the samples, in float64",
+     FOR_RUN, CALL(set_monitor)},
+    {"--until", "'NAME<NUMBER'",
+     "for run: end once a sample of a monitor is so (<, <=, > or >=); a\n"
+     "few more steps may be made before it is seen",
+     FOR_RUN, PLACE(until)},
     {"--ranks", "2x2",
      "divide the grid among so many ranks, x first; one number: in the\n"
      "best way. Ranks are GPUs, or threads on the cpu device; under\n"
-     "mpirun and srun they are the processes",
-     FOR_RUN | FOR_BENCH, CALL(set_ranks)},
+     "mpirun and srun they are the processes; explain estimates",
+     FOR_RUN | FOR_BENCH | FOR_EXPLAIN, CALL(set_ranks)},
     {"--launches", "N",
      "with ranks: launches between two exchanges of ghost cells, which\n"
      "become as much wider (default: chosen)",
-     FOR_RUN | FOR_BENCH, SET(launches, set_count)},
+     FOR_RUN | FOR_BENCH | FOR_EXPLAIN, SET(launches, set_count)},
     {"--weak", NULL, "for bench with ranks: --size is that of one rank's part", FOR_BENCH,
      PLACE(weak)},
     {"--checkpoint", "FILE",
      "for run: write the state of the run to FILE every N steps, which\n"
      "--every gives; FILE always holds a whole state",
      FOR_RUN, PLACE(checkpoint)},
-    {"--every", "N", "see --checkpoint", FOR_RUN, SET(every, set_count)},
+    {"--snapshot", "NAME=FILE",
+     "for run: write a field every N steps, which --every gives, while\n"
+     "the next ones are made, to u-%06d.png, .pgm, .vti or .npy; %06d\n"
+     "is the number of steps made",
+     FOR_RUN, CALL(set_snapshot)},
+    {"--slice", "z=K", "for images of 3D fields: the plane (default: the middle)", FOR_RUN,
+     CALL(set_slice)},
+    {"--colours", "NAME",
+     "for .png snapshots: viridis (default), plasma, magma, inferno or\n"
+     "grey",
+     FOR_RUN, PLACE(colours)},
+    {"--range", "LOW:HIGH",
+     "for images: the values of the first and the last colour (default:\n"
+     "the least and the greatest of the first image)",
+     FOR_RUN, CALL(set_range)},
+    {"--every", "N", "see --checkpoint, --snapshot and --monitor", FOR_RUN, SET(every, set_count)},
     {"--restart", "FILE",
      "for run: go on from the state of a checkpoint, on any number of\n"
      "ranks, until --steps are made in all",

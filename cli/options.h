@@ -46,18 +46,23 @@ typedef struct options {
     command command;
     char **specs; /* the arguments themselves; for cache: what to do */
     int spec_count;
+    const char *spec;                         /* the name of one in each file; NULL: all */
     const char *folder, *arch, *gpu, *device; /* NULL: not given; `report -o` names a file */
     const char *database;
     bool emit[EMIT_COUNT]; /* EMIT_SOURCE where not given */
     const char *schedule;  /* "register tile=32x8 …"; NULL: no constraint */
     const char *line, *format, *method, *tile, *coarsen, *vector, *time;
-    bindings sets, inputs, outputs;
+    bindings sets, inputs, outputs, initials, snapshots, points, monitors;
+    const char *colours;
+    double range[2]; /* of --range */
+    int64_t slice;   /* of --slice z=K */
+    bool range_given, slice_given;
     int64_t size[3]; /* 0: not given */
     int size_count;
     int64_t ranks[3]; /* of --ranks, x first; a lone number is how many there are; 0: not given */
     int rank_axes;
     int64_t launches, every; /* 0 where not given */
-    const char *checkpoint, *restart;
+    const char *checkpoint, *restart, *until;
     int64_t steps, evaluations; /* 1 and 0 where not given */
     uint64_t seed;              /* 0: not given, like the next */
     double budget, limit;       /* seconds */
@@ -103,7 +108,13 @@ bool option_misused(const char *what, const char *value, const char *needed);
    error. */
 bool set_emit(options *, const option *, const char *value);
 bool set_parameter(options *, const option *, const char *value);
-bool set_file(options *, const option *, const char *value);   /* bindings */
+bool set_file(options *, const option *, const char *value); /* bindings */
+bool set_monitor(options *, const option *, const char *value);
+bool set_points(options *, const option *, const char *value);
+bool set_initial(options *, const option *, const char *value);
+bool set_snapshot(options *, const option *, const char *value);
+bool set_range(options *, const option *, const char *value);
+bool set_slice(options *, const option *, const char *value);
 bool set_output(options *, const option *, const char *value); /* likewise, with a range */
 bool set_size(options *, const option *, const char *value);
 bool set_ranks(options *, const option *, const char *value);

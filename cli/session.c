@@ -78,9 +78,14 @@ void session_close(session *s) {
 
 int session_count(session *s, const char *spec, int *out) {
     int code = read_spec(spec, &s->text);
+    s->first = 0;
     if (code != EXIT_DONE)
         return code;
-    const sg_status status = sg_count_specs(s->context, spec, s->text, out);
+    const char *name = s->options->spec;
+    const sg_status status = name != NULL ? sg_find_spec(s->context, spec, s->text, name, &s->first)
+                                          : sg_count_specs(s->context, spec, s->text, out);
+    if (name != NULL)
+        *out = 1;
     code = session_code(s, status);
     return status == SG_ERROR_IO ? EXIT_USAGE : code; /* a spec is no data file */
 }
@@ -318,10 +323,10 @@ void session_json(const session *s, json *j) {
 static int each_of_file(session *s, const char *spec, each_call *one, json *j, void *user) {
     int count = 0;
     int code = session_count(s, spec, &count);
-    for (int index = 0; (index < count || (index == 0 && code != EXIT_DONE)) && !s->stopped;
-         index++) {
+    const int first = s->first, end = first + (code == EXIT_DONE ? count : 1);
+    for (int index = first; index < end && !s->stopped; index++) {
         json_add(j, "{ spec %s index %d", spec, index);
-        const int now = index < count ? one(s, spec, index, j, user) : code;
+        const int now = code == EXIT_DONE || index > first ? one(s, spec, index, j, user) : code;
         json_add(j, "error %s exit %d }", complaint_take(), now);
         code = first_failure(code, now);
     }

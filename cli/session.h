@@ -11,6 +11,7 @@ typedef struct session {
     sg_context *context;
     sg_device_info device;
     char *text;   /* of the spec that session_count read last; NULL: it could not be read */
+    int first;    /* of --spec: the index of the only spec of the file; else 0 */
     bool stopped; /* session_each makes no further call */
 } session;
 

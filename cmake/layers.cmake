@@ -50,7 +50,7 @@ function(sg_prove_layers)
     if(layer IN_LIST sg_cli_layers) # runtime/ is the header to them, and the whole library behind it
       target_sources(layer_${layer} PRIVATE ${sg_objects})
     endif()
-    target_link_libraries(layer_${layer} PRIVATE sg_lua sg_md sg_sqlite Threads::Threads
+    target_link_libraries(layer_${layer} PRIVATE sg_lua sg_md sg_sqlite sg_png Threads::Threads
                           ${CMAKE_DL_LIBS} m)
   endforeach()
 endfunction()

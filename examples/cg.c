@@ -36,7 +36,6 @@ static const char specs[] =
     "}\n";
 
 enum { PRODUCT, DOT, ADVANCE, TURN, KERNELS };
-enum { MOST_ARRAYS = 6 };
 
 /* A vector, and room for its next value. */
 typedef struct vector {
@@ -180,24 +179,15 @@ static sg_status multiply(const cg *s, double alpha, const void *x, double beta,
     return sg_spmv(s->kernels[PRODUCT], &arguments, NULL);
 }
 
-typedef struct named {
-    const char *name;
-    void *data;
-} named;
-
-/* Runs an update of vectors; arrays are found by their names in the kernel. */
-static sg_status update(const cg *s, int kernel, double parameter, const named *arrays, int count) {
-    sg_grid grids[MOST_ARRAYS] = {{0}};
-    for (int i = 0; i < count; i++) {
-        sg_grid *g = &grids[sg_kernel_find_array(s->kernels[kernel], arrays[i].name)];
-        g->data = arrays[i].data;
-        g->size[0] = s->n;
-    }
+/* Runs an update of vectors, whose sizes are filled in. */
+static sg_status update(const cg *s, int kernel, double parameter, sg_array *arrays, int count) {
+    for (int i = 0; i < count; i++)
+        arrays[i].grid.size[0] = s->n;
     const sg_arguments arguments = {.struct_size = sizeof arguments,
-                                    .grids = grids,
-                                    .grid_count = count,
                                     .parameters = &parameter,
-                                    .parameter_count = 1};
+                                    .parameter_count = 1,
+                                    .arrays = arrays,
+                                    .array_count = count};
     return sg_launch(s->kernels[kernel], &arguments, NULL);
 }
 
@@ -209,8 +199,10 @@ static void swap(vector *v) {
 
 /* x += alpha p, r -= alpha q in one pass over memory */
 static sg_status advance(cg *s, double alpha) {
-    const named arrays[] = {{"x", s->x.now},       {"x.next", s->x.next}, {"r", s->r.now},
-                            {"r.next", s->r.next}, {"p", s->p.now},       {"q", s->q.now}};
+    sg_array arrays[] = {
+        {"x", {.data = s->x.now}},       {"x.next", {.data = s->x.next}}, {"r", {.data = s->r.now}},
+        {"r.next", {.data = s->r.next}}, {"p", {.data = s->p.now}},       {"q", {.data = s->q.now}},
+    };
     TRY(update(s, ADVANCE, alpha, arrays, 6));
     swap(&s->x);
     swap(&s->r);
@@ -219,7 +211,8 @@ static sg_status advance(cg *s, double alpha) {
 
 /* p = r + beta p */
 static sg_status turn(cg *s, double beta) {
-    const named arrays[] = {{"p", s->p.now}, {"p.next", s->p.next}, {"r", s->r.now}};
+    sg_array arrays[] = {
+        {"p", {.data = s->p.now}}, {"p.next", {.data = s->p.next}}, {"r", {.data = s->r.now}}};
     TRY(update(s, TURN, beta, arrays, 3));
     swap(&s->p);
     return SG_OK;

@@ -101,14 +101,11 @@ static sg_status prepare(const rank *r, const problem *s, share *m) {
 
 /* q = A p. Ghost rows of p are filled first. */
 static sg_status multiply(const rank *r, const share *m) {
-    sg_grid grids[2] = {{0}};
+    sg_array arrays[] = {{"p", {.data = m->v[P]}}, {"q", {.data = m->v[Q]}}};
     const sg_arguments arguments = {
-        .struct_size = sizeof arguments, .grids = grids, .grid_count = 2};
-    for (int i = 0; i < 2; i++) {
-        sg_grid *g = &grids[sg_kernel_find_array(m->kernels[PRODUCT], i == 0 ? "p" : "q")];
-        g->data = m->v[i == 0 ? P : Q];
-        memcpy(g->size, m->part.size, sizeof g->size);
-    }
+        .struct_size = sizeof arguments, .arrays = arrays, .array_count = 2};
+    for (int i = 0; i < 2; i++)
+        memcpy(arrays[i].grid.size, m->part.size, sizeof m->part.size);
     return sg_team_run(r->team, m->kernels[PRODUCT], &m->part, &arguments, 1, NULL, NULL);
 }
 

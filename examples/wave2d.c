@@ -30,14 +30,14 @@ static const double amplitude = 1e-3; /* m */
 static const double courant = 0.6;    /* c dt/h, stable up to 1/√2 */
 static const double unit = DBL_EPSILON / 2;
 
-enum { ARRAYS = 4 }; /* arrays of a launch: c, u, u.prev, u.next */
+enum { C, U, PREV, NEXT, ARRAYS }; /* arrays of a launch */
 
 typedef struct drum {
     const char *device;
     int64_t size[2], steps; /* points along x and y, without the rim */
     sg_context *context;
     sg_kernel *kernel;
-    sg_grid grids[ARRAYS];    /* (ny, nx), x fastest */
+    sg_array arrays[ARRAYS];  /* (ny, nx), x fastest */
     double *now, *before, *c; /* on the host */
     double h, dt;             /* m, s */
     double start, most;       /* energy at the start, J, and the largest |u| seen, m */
@@ -151,13 +151,11 @@ static void make_drum(drum *s, double heavier) {
 static sg_status beat(drum *s, double heavier) {
     const size_t bytes = (size_t)count(s) * sizeof(double);
     const double r = s->dt / s->h;
-    const int u = sg_kernel_find_array(s->kernel, "u"),
-              prev = sg_kernel_find_array(s->kernel, "u.prev");
     int final[ARRAYS];
     make_drum(s, heavier);
-    TRY(sg_upload(s->context, s->grids[u].data, s->now, bytes));
-    TRY(sg_upload(s->context, s->grids[prev].data, s->before, bytes));
-    TRY(sg_upload(s->context, s->grids[sg_kernel_find_array(s->kernel, "c")].data, s->c, bytes));
+    TRY(sg_upload(s->context, s->arrays[U].grid.data, s->now, bytes));
+    TRY(sg_upload(s->context, s->arrays[PREV].grid.data, s->before, bytes));
+    TRY(sg_upload(s->context, s->arrays[C].grid.data, s->c, bytes));
     printf("right half %g times as heavy\n"
            "    step    time ms       kinetic, J     potential, J         total, J    change\n",
            heavier);
@@ -165,18 +163,19 @@ static sg_status beat(drum *s, double heavier) {
     for (int64_t row = 1, step = 0; row <= 5; row++) {
         const int64_t steps = s->steps * row / 5 - step;
         const sg_arguments arguments = {.struct_size = sizeof arguments,
-                                        .grids = s->grids,
-                                        .grid_count = ARRAYS,
                                         .parameters = &r,
-                                        .parameter_count = 1};
+                                        .parameter_count = 1,
+                                        .arrays = s->arrays,
+                                        .array_count = ARRAYS};
         TRY(sg_run(s->kernel, &arguments, steps, NULL, final));
         step += steps;
         sg_grid turned[ARRAYS];
         for (int i = 0; i < ARRAYS; i++)
-            turned[i] = s->grids[final[i]];
-        memcpy(s->grids, turned, sizeof turned);
-        TRY(sg_download(s->context, s->now, s->grids[u].data, bytes));
-        TRY(sg_download(s->context, s->before, s->grids[prev].data, bytes));
+            turned[i] = s->arrays[final[i]].grid;
+        for (int i = 0; i < ARRAYS; i++)
+            s->arrays[i].grid = turned[i];
+        TRY(sg_download(s->context, s->now, s->arrays[U].grid.data, bytes));
+        TRY(sg_download(s->context, s->before, s->arrays[PREV].grid.data, bytes));
         judge_energy(s, step, row == 5);
     }
     return SG_OK;
@@ -194,9 +193,12 @@ static sg_status simulate(drum *s) {
     s->c = (double *)malloc(bytes);
     if (s->now == NULL || s->before == NULL || s->c == NULL)
         return SG_ERROR_MEMORY;
+    static const char *const names[ARRAYS] = {
+        [C] = "c", [U] = "u", [PREV] = "u.prev", [NEXT] = "u.next"};
     for (int i = 0; i < ARRAYS; i++) {
-        memcpy(s->grids[i].size, s->size, sizeof s->size);
-        TRY(sg_alloc(s->context, bytes, &s->grids[i].data));
+        s->arrays[i].name = names[i];
+        memcpy(s->arrays[i].grid.size, s->size, sizeof s->size);
+        TRY(sg_alloc(s->context, bytes, &s->arrays[i].grid.data));
     }
     TRY(beat(s, 1));
     judge_wave(s);
@@ -217,7 +219,7 @@ int main(int argc, char **argv) {
     const sg_status status = simulate(&s);
     const int code = conclude("wave2d", s.context, status, s.right);
     for (int i = 0; i < ARRAYS; i++)
-        sg_free(s.context, s.grids[i].data);
+        sg_free(s.context, s.arrays[i].grid.data);
     sg_release(s.kernel);
     sg_close(s.context);
     free(s.now);

@@ -7,9 +7,10 @@
  *     if (sg_open(&context, NULL) != SG_OK ||
  *         sg_build(context, "heat13.lua", NULL, &heat) != SG_OK)
  *         complain(sg_error(context));
- *     sg_grid grids[2] = {{.data = u, .size = {nx, ny, nz}},
- *                         {.data = u_next, .size = {nx, ny, nz}}};
- *     sg_arguments arguments = {.struct_size = sizeof arguments, .grids = grids, .grid_count = 2};
+ *     sg_array arrays[2] = {{"u", {.data = u, .size = {nx, ny, nz}}},
+ *                           {"u.next", {.data = u_next, .size = {nx, ny, nz}}}};
+ *     sg_arguments arguments = {
+ *         .struct_size = sizeof arguments, .arrays = arrays, .array_count = 2};
  *     sg_launch(heat, &arguments, stream);
  *
  * Axes: x (index 0) varies fastest; an array of a 3D grid is (nz, ny, nx) in C order. Sizes and
@@ -141,7 +142,8 @@ SG_API sg_status sg_device(sg_context *, sg_device_info *out);
 
 /* ---- building -------------------------------------------------------------------------------- */
 
-/* A parameter of the spec that is compiled in as a constant; launches do not take it. */
+/* A parameter by its name. Of sg_build_options: compiled in as a constant, so that launches do not
+ * take it. Of sg_arguments: its value in this launch. */
 typedef struct sg_constant {
     const char *name;
     double value;
@@ -150,7 +152,7 @@ typedef struct sg_constant {
 typedef struct sg_build_options {
     size_t struct_size;
     const char *text;     /* the spec itself; spec_path then only names it in messages */
-    int index;            /* which of the file's specs, from 0 */
+    int index;            /* which of the file's specs, from 0; sg_find_spec finds one by name */
     const char *schedule; /* constraints over the spec's: "register tile=32x8 coarsen=z16" */
     const char *arch; /* plan and compile for this architecture; NULL: the device's own, sm_90 on
                          the cpu device */
@@ -162,15 +164,23 @@ typedef struct sg_build_options {
                                 which the format `stencil` compiles in */
     int64_t steps;   /* of a stencil: how many steps sg_run will make at a time. With more than one,
                         `auto` may choose a kernel that makes several in a launch (see
-                        sg_kernel_info.steps); 0: as 1, so that every launch is one step */
+                        sg_kernel_info.steps); 0: as 1, so that every launch is one step. A spec with
+                        points is always planned for single steps */
     const char *gpu; /* plan for this board, "H200", also without it; NULL: the device's own, or the
                         usual one of `arch`. Known are T4, A100, RTX 3090, RTX 4090, L40S, H100,
                         H200, B200 and RTX 5090; case and spaces do not count */
+    const char *monitor; /* build the map of this monitor of the spec (stencilgen/monitors.h) in
+                            place of its update; NULL: the update */
 } sg_build_options;
 
 /* How many specs a file returns. Each call that takes a path reads the file once, so it may be a
  * pipe. Several calls about one pipe need its text. */
 SG_API sg_status sg_count_specs(sg_context *, const char *spec_path, const char *text, int *out);
+
+/* The index of the spec of this name. SG_ERROR_USAGE, with the names that the file has, if none has
+ * it. */
+SG_API sg_status sg_find_spec(sg_context *, const char *spec_path, const char *text,
+                              const char *name, int *out);
 
 /* Spec to kernel: load, plan, write, compile, load. A repeated call with the same spec and options
  * is fast: the context remembers its kernels (a changed file is read again), and the cache has the
@@ -208,8 +218,9 @@ typedef enum sg_text {
     SG_TEXT_BOUNDARY, /* "fixed", or one word for each axis and side */
     SG_TEXT_ARCH,     /* "sm_90": the architecture that the kernel was planned for */
     SG_TEXT_FAMILY,   /* "stencil", "reduce", "scan", "merge", "spmv" */
-    SG_TEXT_MEANING /* SG_TEXT_MODEL without the spec's name and other facts that no kernel depends
+    SG_TEXT_MEANING, /* SG_TEXT_MODEL without the spec's name and other facts that no kernel depends
                        on: tuning results are found by it. "" for a kernel from a file */
+    SG_TEXT_POINTS   /* the CUDA file of the spec's points; "" if there are none */
 } sg_text;
 
 /* Valid as long as the kernel; never NULL. */
@@ -266,6 +277,8 @@ typedef struct sg_kernel_info {
                                    used", "given by the schedule"; "" for a kernel from a file. Valid
                                    as long as the kernel */
     sg_kind kind;
+    int point_sets; /* see sg_kernel_points */
+    int monitors;   /* see sg_kernel_monitor */
 } sg_kernel_info;
 SG_API sg_status sg_kernel_facts(const sg_kernel *, sg_kernel_info *out);
 
@@ -332,9 +345,15 @@ typedef struct sg_grid {
     int64_t stride[3]; /* elements from a cell to the next along an axis; [0] is 1; 0: dense */
 } sg_grid;
 
+/* An array by its name: "u", "u.prev", "u.next". */
+typedef struct sg_array {
+    const char *name;
+    sg_grid grid;
+} sg_array;
+
 typedef struct sg_arguments {
     size_t struct_size;
-    const sg_grid *grids; /* one for each array of the kernel, in its order */
+    const sg_grid *grids; /* one for each array of the kernel, in its order; or NULL and `arrays` */
     int grid_count;
     const double *parameters; /* one for each of the kernel's, in its order; NULL: defaults */
     int parameter_count;
@@ -344,6 +363,15 @@ typedef struct sg_arguments {
     void *temporary;          /* device memory for the launch to work in, aligned to 256 bytes; two
                                  launches at a time need two of them */
     size_t temporary_bytes;   /* at least what sg_temporary_bytes says */
+    /* Where the spec asks for positions: the place of cell (0,0,0) in the whole grid, which may be
+       below 0 where ghost cells come first; the cells of the whole grid (0: the grid's own size);
+       and the number of the first step, from which sg_run counts on. */
+    int64_t origin[3], global[3], step;
+    const sg_array *arrays;   /* instead of grids: every array of the kernel once, in any order */
+    int array_count;
+    const sg_constant *values; /* instead of parameters: in any order; those left out have their
+                                  defaults */
+    int value_count;
 } sg_arguments;
 
 /* The temporary memory that a launch with these arguments needs; only sizes matter. Most kernels
@@ -361,11 +389,22 @@ SG_API sg_status sg_launch(const sg_kernel *, const sg_arguments *, sg_stream st
 /* Any number of updates, each of which reads what the one before wrote. The arrays of an inout
  * field swap roles after each launch, and so do its previous levels. A kernel that fuses steps
  * makes as many in a launch as it can, and single steps in a box or on a small grid. `final` (may
- * be NULL; grid_count entries) says where each array ends up: grids[final[i]] holds the content of
- * array i. Cells outside the box keep their values: the written arrays are first set to the current
- * ones. */
+ * be NULL; one entry for each array) says where each array ends up: grids[final[i]], or
+ * arrays[final[i]], holds the content of array i of the call. Cells outside the box keep their
+ * values: the written arrays are first set to the current ones. A kernel of a spec with points is
+ * run by sg_run_points. */
 SG_API sg_status sg_run(const sg_kernel *, const sg_arguments *, int64_t steps, sg_stream stream,
                         int *final);
+
+/* The values of a field by an expression such as "where(lt(hypot(x - 128, y - 128), 8), 0.25, 0)":
+ * one expression of Lua, in the sandbox of specs and with their functions. x, y and z are the
+ * indices of the cell, from 0, nx, ny and nz the extents of the grid (1 for axes it does not have).
+ * There are hypot(a, b) and pi too. The host evaluates it in float64 for the cells from `begin` to
+ * `end` (excluded; both NULL: the whole grid) into `out`, dense, x fastest. Errors call the
+ * expression `name` (NULL: "expression"): SG_ERROR_SPEC, "name:1: error: unknown name 'w'; …". */
+SG_API sg_status sg_evaluate_field(sg_context *, const char *name, const char *expression,
+                                   const int64_t size[3], const int64_t begin[3],
+                                   const int64_t end[3], double *out);
 
 /* Waits for all work on a stream. */
 SG_API sg_status sg_synchronize(sg_context *, sg_stream stream);
@@ -395,6 +434,8 @@ SG_API sg_status sg_doctor(const sg_options *options, sg_finding finding, void *
 #include "stencilgen/checking.h"
 #include "stencilgen/lists.h"
 #include "stencilgen/matrix.h"
+#include "stencilgen/monitors.h"
+#include "stencilgen/points.h"
 #include "stencilgen/team.h"
 #include "stencilgen/tuning.h"
 

@@ -34,6 +34,11 @@ template <bool inner> struct AtTile {
     Cells<true> cells; // the point's own; neighbours only where `inner` promises that they exist
     Point p;
     int x, y, z; // in the tile
+#if defined(PLAN_POSITIONS)
+    template <int axis> __device__ __forceinline__ Index index() const {
+        return coordinate<axis>(p);
+    }
+#endif
     template <int array, int dx, int dy, int dz> __device__ __forceinline__ Real tap() const {
         if constexpr (Array<array>::staged) {
             if (in_tile<dx, plan::tile_x>(x) && in_tile<dy, plan::tile_y>(y) &&

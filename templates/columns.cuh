@@ -7,6 +7,9 @@ struct State {
     unsigned round;
     bool final;     // the round is the last
     Message *first; // where the round's messages lie: of each output all cells by their numbers
+#if defined(PLAN_POSITIONS)
+    int made; // steps since the launch began
+#endif
 
     // Rounds of odd and of even number have their messages in two halves.
     __device__ __forceinline__ void begin_round(const Arguments &a, unsigned number, bool last) {
@@ -68,6 +71,24 @@ static_assert(Column::cells <= 32, "a bit for each cell");
 
 template <int point> struct AtBox {
     const Real *still, *moving; // the column's cell in boxes that do not change, and in those that do
+#if defined(PLAN_POSITIONS)
+    const Arguments &a;
+    const Point &first; // of the column
+    int made;
+    template <int axis> __device__ __forceinline__ Index index() const {
+        Index i = coordinate<axis>(first) + (axis == 2 ? point : 0);
+        if constexpr (Axis<axis>::periodic) { // halos may be wider than the grid
+            while (i < 0)
+                i += a.size[axis];
+            while (i >= a.size[axis])
+                i -= a.size[axis];
+        }
+        return i;
+    }
+    __device__ __forceinline__ int steps() const {
+        return made;
+    }
+#endif
     template <int array, int dx, int dy, int dz> __device__ __forceinline__ Real tap() const {
         constexpr int at = Array<array>::shared + (point + dz) * Box::plane + dy * Box::width + dx;
         if constexpr (output_of<array>() >= 0)
@@ -79,10 +100,19 @@ template <int point> struct AtBox {
 
 template <int point = 0>
 __device__ __forceinline__ void update_column(const Arguments &a, const State &s, int at,
+#if defined(PLAN_POSITIONS)
+                                              const Point &first,
+#endif
                                               Outputs (&out)[Column::cells]) {
     if constexpr (point < Column::cells) {
+#if defined(PLAN_POSITIONS)
+        update_point(AtBox<point>{s.shared + at, s.shared + s.now + at, a, first, s.made}, a,
+                     out[point]);
+        update_column<point + 1>(a, s, at, first, out);
+#else
         update_point(AtBox<point>{s.shared + at, s.shared + s.now + at}, a, out[point]);
         update_column<point + 1>(a, s, at, out);
+#endif
     }
 }
 
@@ -138,7 +168,12 @@ __device__ __forceinline__ void make_column(const Arguments &a, const Place &p, 
     if (left < c.level)
         return;
     Outputs out[Column::cells];
+#if defined(PLAN_POSITIONS)
+    update_column(a, s, c.at,
+                  {p.x.first + c.first.x, p.y.first + c.first.y, p.z.first + c.first.z}, out);
+#else
     update_column(a, s, c.at, out);
+#endif
     // The last step leaves the halo alone: other threads may have received it already.
     put_column(s, c, out, left == 0 ? c.finished : c.stored);
     if (left == 0)

@@ -5,6 +5,12 @@ struct Point {
     Index x, y, z; // along the kernel's axes
 };
 
+#if defined(PLAN_POSITIONS)
+template <int axis> __device__ __forceinline__ Index coordinate(const Point &p) {
+    return axis == 0 ? p.x : axis == 1 ? p.y : p.z;
+}
+#endif
+
 __device__ __forceinline__ Index offset(const Grid &grid, Index x, Index y, Index z) {
     return z * grid.stride_z + y * grid.stride_y + x;
 }

@@ -212,10 +212,16 @@ template <int array, int y> struct HeldLine {
 
 // All lines. plan.h names them.
 template <class... Each> struct LinesOf : Each... {
+#if defined(PLAN_POSITIONS)
+    Point first; // of the points at hand
+#endif
     __device__ __forceinline__ void begin(const Arguments &a, const Thread &t, int z, int end) {
         (Each::begin(a, t, z, end), ...);
     }
     __device__ __forceinline__ void arrive(const Arguments &a, const Thread &t, int z, int end) {
+#if defined(PLAN_POSITIONS)
+        first = {t.x, t.y, z};
+#endif
         (Each::arrive(a, t, z, end), ...); // first what comes from afar
         (Each::read_sides(a, t, z), ...);
     }
@@ -227,6 +233,11 @@ template <class... Each> struct LinesOf : Each... {
 // Point i of the thread's row j.
 template <int j, int i> struct AtLine {
     const HeldLines &lines;
+#if defined(PLAN_POSITIONS)
+    template <int axis> __device__ __forceinline__ Index index() const {
+        return coordinate<axis>(lines.first) + (axis == 0 ? i * Thread::apart : axis == 1 ? j : 0);
+    }
+#endif
     template <int array, int dx, int dy, int dz> __device__ __forceinline__ Real tap() const {
         return static_cast<const HeldLine<array, j + dy> &>(lines).template at<i, dx, dz>();
     }

@@ -19,7 +19,14 @@ struct Rows {
     using Wide = Pack<Real, plan::vector>;
     alignas(Wide) Real element[plan::rows > 0 ? plan::rows : 1][low + plan::vector + high];
 
+#if defined(PLAN_POSITIONS)
+    Point first; // of the thread's points
+#endif
+
     template <int row = 0> __device__ __forceinline__ void read(const AtInner &at) {
+#if defined(PLAN_POSITIONS)
+        first = at.point;
+#endif
         if constexpr (row < plan::rows) {
             using R = Row<row>;
             const Real *const from =
@@ -49,6 +56,11 @@ struct Rows {
 
 template <int point> struct AtRows {
     const Rows &rows;
+#if defined(PLAN_POSITIONS)
+    template <int axis> __device__ __forceinline__ Index index() const {
+        return coordinate<axis>(rows.first) + (axis == 0 ? point : 0);
+    }
+#endif
     template <int array, int dx, int dy, int dz> __device__ __forceinline__ Real tap() const {
         return rows.template at<array, dy, dz>(point + dx);
     }

@@ -8,6 +8,7 @@
 #define PLAN_WIDE_SIDES 0  // sides are loaded by packs where the shape reaches far
 #define PLAN_HELD_SIDES 0  // sides are held for planes that are still to come
 #define PLAN_FLAT 0        // there is no axis y
+#define PLAN_POSITIONS 1   // the update asks where its point lies
 #define PLAN_KEEPS 1       // a side that the shape reaches over is fixed; which rules there are:
 #define PLAN_GIVES 1
 #define PLAN_CLAMPS 1
@@ -52,8 +53,9 @@ struct Arguments {
     int aligned, steps;
     Grid grid[3];
     Real parameter[1];
+    long long origin[3], global[3], step;
 };
-static_assert(sizeof(Arguments) == 184, "the host packs 184 bytes");
+static_assert(sizeof(Arguments) == 240, "the host packs 240 bytes");
 
 template <int array> struct Array;
 template <> struct Array<0> { // u

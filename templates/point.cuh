@@ -45,6 +45,11 @@ __device__ __noinline__ Real read_by_call(const Arguments &a, Index x, Index y, 
 struct AtCalls {
     const Arguments &a;
     Point p;
+#if defined(PLAN_POSITIONS)
+    template <int axis> __device__ __forceinline__ Index index() const {
+        return coordinate<axis>(p);
+    }
+#endif
     template <int array, int dx, int dy, int dz> __device__ __forceinline__ Real tap() const {
         return read_by_call<array>(a, p.x + dx, p.y + dy, p.z + dz);
     }

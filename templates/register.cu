@@ -80,6 +80,11 @@ template <bool inner> struct AtColumn {
     const Point &p;
     int c;
     Place place;
+#if defined(PLAN_POSITIONS)
+    template <int axis> __device__ __forceinline__ Index index() const {
+        return coordinate<axis>(p);
+    }
+#endif
     template <int array, int dx, int dy, int dz> __device__ __forceinline__ Real tap() const {
         if constexpr (!has_column<array>)
             return read_own<array>(a, p);

@@ -37,6 +37,9 @@ __device__ __forceinline__ void make_round(const Arguments &a, const Place &p, S
         __syncthreads(); // what this step reads is there
         columns.make(a, p, s, left);
         s.now = Box::cells - s.now;
+#if defined(PLAN_POSITIONS)
+        ++s.made;
+#endif
         if (copied && left > 0) {
             __syncthreads();
             copy_cells(a, p, s);

@@ -2,7 +2,16 @@
 struct AtInner {
     const Arguments &a;
     const Real *cell[plan::arrays > 0 ? plan::arrays : 1]; // the point in each array
+#if defined(PLAN_POSITIONS)
+    Point point;
+    template <int axis> __device__ __forceinline__ Index index() const {
+        return coordinate<axis>(point);
+    }
+#endif
     template <int array = 0> __device__ __forceinline__ void place(const Point &p) {
+#if defined(PLAN_POSITIONS)
+        point = p;
+#endif
         if constexpr (array < plan::arrays) {
             const Grid &grid = a.grid[Array<array>::grid];
             cell[array] = grid.data + opaque_offset(offset(grid, p.x, p.y, p.z));
@@ -18,6 +27,11 @@ struct AtInner {
 struct AtEdge {
     const Arguments &a;
     Point p;
+#if defined(PLAN_POSITIONS)
+    template <int axis> __device__ __forceinline__ Index index() const {
+        return coordinate<axis>(p);
+    }
+#endif
     template <int array, int dx, int dy, int dz> __device__ __forceinline__ Real tap() const {
         return read_anywhere<array>(a, p.x + dx, p.y + dy, p.z + dz);
     }

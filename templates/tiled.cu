@@ -18,6 +18,11 @@ struct AtTile {
     const Real *shared;
     const Point &p;
     int x, y, z; // in the tile
+#if defined(PLAN_POSITIONS)
+    template <int axis> __device__ __forceinline__ Index index() const {
+        return coordinate<axis>(p);
+    }
+#endif
     template <int array, int dx, int dy, int dz> __device__ __forceinline__ Real tap() const {
         using Box = Staged<array>;
         if constexpr (Array<array>::staged)

@@ -85,6 +85,12 @@ template <> struct Windows<plan::arrays> {
 
 template <int point> struct AtWindow {
     const Windows<0> &windows;
+#if defined(PLAN_POSITIONS)
+    Index x;
+    template <int axis> __device__ __forceinline__ Index index() const {
+        return axis == 0 ? x : 0;
+    }
+#endif
     template <int array, int dx, int dy, int dz> __device__ __forceinline__ Real tap() const {
         return windows.template at<array>(point + dx);
     }
@@ -96,7 +102,12 @@ __device__ __forceinline__ void update_window(const Windows<0> &windows, const A
                                               int first, Real *results) {
     if constexpr (point < plan::walk) {
         Outputs out;
+#if defined(PLAN_POSITIONS)
+        const Index x = block_origin(a, stretch, 1, 1).x + first + point;
+        update_point(AtWindow<point>{windows, x}, a, out);
+#else
         update_point(AtWindow<point>{windows}, a, out);
+#endif
 #pragma unroll
         for (int o = 0; o < plan::outputs; ++o)
             results[o * plan::result_pitch + padded(first + point)] = out[o];

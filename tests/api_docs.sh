@@ -71,7 +71,7 @@ for member in $(cat "$folder/members"); do
 done
 
 begin 'every name on the page is one of the header or of the environment'
-variables='SG_NVRTC|SG_NVML|SG_NCCL|SG_TEAM_STORES|SG_CUDA_DRIVER|SG_CXX|SG_CACHE|SG_DATABASE|SG_PLANS'
+variables='SG_NVRTC|SG_NVML|SG_NCCL|SG_TEAM_STORES|SG_TEAM_HIDE|SG_CUDA_DRIVER|SG_CXX|SG_CACHE|SG_DATABASE|SG_PLANS'
 unknown=$(comm -13 "$folder/declared" "$folder/mentioned" | grep -vxE "$variables")
 [ -z "$unknown" ] || flunk $unknown
 

@@ -2,6 +2,7 @@
    Data follow from a cell's place in the whole grid, so that both compute the same; where one rank
    has the same grid, the results are compared. */
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,6 +22,7 @@ typedef struct result {
     uint64_t alone_digest, team_digest;
     sg_team_part part;
     double exchanges, bytes; /* of rank 0, a step */
+    double waited;           /* seconds a step in exchanges; below 0: not measured */
     char alone_plan[512], plan[512];
 } result;
 
@@ -249,6 +251,9 @@ static void run_together(rank *r, work *w) {
         out->part = l.part;
         out->exchanges = (double)(after.exchanges - before.exchanges) / SAMPLES / steps;
         out->bytes = (double)(after.bytes - before.bytes) / SAMPLES / steps;
+        out->waited = after.exchange_seconds < 0
+                          ? -1
+                          : (after.exchange_seconds - before.exchange_seconds) / SAMPLES / steps;
         snprintf(out->plan, sizeof out->plan, "%s", sg_kernel_text(l.kernel, SG_TEXT_PLAN));
     }
     free(all);
@@ -271,7 +276,7 @@ static void be_rank(rank *r) {
 static int find_size(work *w, session *s, const ranks *r) {
     const options *o = s->options;
     sg_kernel *plan = NULL;
-    sg_build_options how = session_build_options(s, 0);
+    sg_build_options how = session_build_options(s, s->first);
     how.source_only = 1;
     int code = session_build(s, w->spec, &how, &plan);
     if (code == EXIT_DONE)
@@ -311,8 +316,10 @@ static void report(const work *w, const session *s, const ranks *r, json *j, tex
                 in_extents(w->alone, dims));
     text_printf(out, "  ranks    %s a step: %.3f times as fast, efficiency %.3f\n",
                 in_seconds(b->together), speedup, speedup / r->count);
-    text_printf(out, "  halos    %.3g exchanges a step, %.3g bytes sent by rank 0\n", b->exchanges,
-                b->bytes);
+    text_printf(out, "  halos    %.3g exchanges a step, %.3g bytes sent by rank 0; %s\n",
+                b->exchanges, b->bytes,
+                b->waited < 0 ? "on the GPUs' streams, where their time is not measured"
+                              : phrase("%s a step in them, not hidden", in_seconds(b->waited)));
     if (!weak)
         text_printf(out, "  check    %s\n",
                     same ? "the same bytes as alone" : "other bytes than alone");
@@ -322,9 +329,9 @@ static void report(const work *w, const session *s, const ranks *r, json *j, tex
     json_integers(j, "alone_size", w->alone, dims);
     json_add(j,
              "steps %" PRId64 " alone_seconds %g seconds %g speedup %g efficiency %g exchanges %g "
-             "bytes %g",
+             "bytes %g exchange_seconds %g",
              w->sample_steps, b->alone, b->together, speedup, speedup / r->count, b->exchanges,
-             b->bytes);
+             b->bytes, b->waited < 0 ? (double)NAN : b->waited);
     if (weak)
         json_string(j, "same", NULL);
     else
@@ -336,11 +343,13 @@ static int bench_spec(session *s, const char *spec, ranks *r, json *j, text *out
     work w = {.options = s->options, .spec = spec};
     int count = 0, code = session_count(s, spec, &count);
     if (code == EXIT_DONE && count != 1)
-        code = complain(EXIT_USAGE, spec, "bench on ranks takes one spec, but the file returns %d",
-                        count);
+        code = complain(
+            EXIT_USAGE, spec,
+            "bench on ranks takes one spec, but the file returns %d; choose one with --spec NAME",
+            count);
     if (code != EXIT_DONE)
         return code;
-    w.how = session_build_options(s, 0);
+    w.how = session_build_options(s, s->first);
     w.steps = s->options->steps_given ? s->options->steps : USUAL_STEPS;
     w.sample_steps = w.steps;
     code = find_size(&w, s, r);

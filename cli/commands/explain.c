@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/session.h"
+#include "cli/commands/explain_team.h"
 
 enum { PLAN_INDENT = 14, NAME_WIDTH = 17 };
 
@@ -256,7 +256,15 @@ static int find_out(session *s, const char *spec, int index, subject *u) {
     return session_code(s, sg_explain(s->context, spec, &how, &u->explanation));
 }
 
-static int show(const session *s, const subject *u, json *j) {
+/* The plan's options are those of find_out for a spec without a matrix. */
+static int show_ranks(session *s, const char *spec, int index, const subject *u, json *j,
+                      text *out) {
+    const sg_build_options how = session_build_options(s, index);
+    return s->options->rank_axes > 0 ? explain_team(s, spec, &how, u->info.dims, j, out)
+                                     : EXIT_DONE;
+}
+
+static int show(session *s, const char *spec, int index, const subject *u, json *j) {
     const sg_explanation *e = u->explanation;
     const words *w = words_of(u->kernel);
     if (s->options->json) {
@@ -264,7 +272,7 @@ static int show(const session *s, const subject *u, json *j) {
         json_explanation(e, u->info.dims, w, j);
         if (u->formats.count > 0)
             formats_json(&u->formats, j);
-        return EXIT_DONE;
+        return show_ranks(s, spec, index, u, j, NULL);
     }
     text out = new_text();
     add_head(e, u->info.dims, w, &out);
@@ -278,7 +286,8 @@ static int show(const session *s, const subject *u, json *j) {
         add_wrapped(&out, "  ", 2, phrase("a build takes %s instead, %s", e->tuned, e->found));
     if (u->formats.count > 0)
         formats_text(&u->formats, &out);
-    return say(&out);
+    const int code = show_ranks(s, spec, index, u, j, &out);
+    return code == EXIT_DONE ? say(&out) : code;
 }
 
 static int explain_one(session *s, const char *spec, int index, json *j, void *unused) {
@@ -286,7 +295,7 @@ static int explain_one(session *s, const char *spec, int index, json *j, void *u
     subject u = {0};
     int code = find_out(s, spec, index, &u);
     if (code == EXIT_DONE)
-        code = show(s, &u, j);
+        code = show(s, spec, index, &u, j);
     sg_explanation_free(u.explanation);
     sg_matrix_free(u.matrix);
     sg_release(u.kernel);

@@ -283,8 +283,8 @@ int command_report(const options *o) {
                         "NAME.html",
                         count);
     const bool whole = code == EXIT_DONE;
-    for (int index = 0; index < count && whole; index++)
-        code = first_failure(code, report_spec(&p, index));
+    for (int i = 0; i < count && whole; i++)
+        code = first_failure(code, report_spec(&p, p.session.first + i));
     sg_matrix_free(p.matrix);
     session_close(&p.session);
     return code;

@@ -2,20 +2,29 @@
    the written arrays, or a result that is printed. With --stop-on-nan it stops at the first NaN or
    infinite value that it finds. */
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/clock.h"
 #include "cli/commands/run.h"
+#include "cli/commands/snapshots.h"
+#include "cli/files/monitors.h"
+#include "cli/files/points.h"
 
 enum { BATCH_MILLISECONDS = 200, STEPS_UNLOOKED = 100 };
 
-static void show_progress(int64_t done, int64_t steps) {
+void steps_progress(const steps *s, int64_t steps) {
     static const char bar[] = "========================================";
     enum { WIDTH = sizeof bar - 1 };
-    const int full = (int)((double)done / (double)steps * WIDTH);
-    progress("[%.*s%*s] step %" PRId64 " of %" PRId64, full, bar, WIDTH - full, "", done, steps);
+    if (s->seconds < 1)
+        return;
+    const double share = (double)s->made / (double)steps;
+    const int full = (int)(share * WIDTH);
+    const int64_t made = s->made - s->begun;
+    progress("[%.*s%*s] step %" PRId64 " of %" PRId64 ", %.0f s left", full, bar, WIDTH - full, "",
+             s->made, steps, ceil(s->seconds / (double)made * (double)(steps - s->made)));
 }
 
 /* Permutes the grids by `final`. */
@@ -27,6 +36,15 @@ static void follow(arrays *a, const int *final) {
         a->grids[i] = before[final[i]];
     free(before);
 }
+
+/* What one run has. */
+typedef struct running {
+    arrays *arrays;
+    sg_kernel *kernel;
+    point_files points;
+    monitors monitors;
+    run_snapshots shots;
+} running;
 
 /* ---- NaN and infinite values ---------------------------------------------------------------- */
 
@@ -170,72 +188,93 @@ static int64_t most_steps(const arrays *a, const sg_kernel *kernel) {
                                                           : STEPS_UNLOOKED;
 }
 
-static int make_batch(arrays *a, const sg_kernel *kernel, sg_arguments *arguments, int64_t count,
-                      int *final, steps *s) {
+/* Steps and samples, which are waited for at the end. */
+static int make_batch(running *r, sg_arguments *arguments, int64_t count, int *final, steps *s) {
+    arrays *a = r->arrays;
     const double start = clock_seconds();
-    sg_status status = sg_run(kernel, arguments, count, NULL, final);
-    if (status == SG_OK)
-        status = sg_synchronize(a->session->context, NULL);
-    s->seconds += clock_seconds() - start;
-    if (status != SG_OK)
-        return session_code(a->session, status);
-    follow(a, final);
-    s->made += count;
-    return EXIT_DONE;
-}
-
-/* All steps at once, or in batches, between which the bar on a terminal moves. */
-static int run_steps(arrays *a, const sg_kernel *kernel, sg_arguments *arguments, steps *s) {
-    const options *o = a->session->options;
-    const int64_t most = most_steps(a, kernel);
-    int64_t batch = isatty(STDERR_FILENO) ? 1 : most;
-    int *final = new_array((size_t)a->info.arrays, sizeof *final);
-    int code = o->stop_on_nan ? look(a, s) : EXIT_DONE;
-    while (s->made < o->steps && code == EXIT_DONE) {
-        const double before = s->seconds;
-        const int64_t left = o->steps - s->made;
-        code = make_batch(a, kernel, arguments, left < batch ? left : batch, final, s);
-        if (code == EXIT_DONE && o->stop_on_nan)
-            code = look(a, s);
-        show_progress(s->made, o->steps);
-        if ((s->seconds - before) * 1000 < BATCH_MILLISECONDS && batch <= most / 2)
-            batch *= 2;
+    int code = EXIT_DONE;
+    for (int64_t left = count; left > 0 && code == EXIT_DONE && !r->monitors.ended;) {
+        const int64_t now = monitors_ahead(&r->monitors, s->made, left);
+        arguments->step = s->made;
+        code = points_run(&r->points, arguments, now, final);
+        if (code != EXIT_DONE)
+            break;
+        follow(a, final);
+        s->made += now;
+        left -= now;
+        code = monitors_sample(&r->monitors, arguments, s->made);
     }
+    if (code == EXIT_DONE)
+        code = session_code(a->session, sg_synchronize(a->session->context, NULL));
+    s->seconds += clock_seconds() - start;
     return code;
 }
 
-static int launch_once(arrays *a, const sg_kernel *kernel, sg_arguments *arguments, steps *s) {
+static int give(void *user, int item, uint64_t first, size_t count, void *out) {
+    return arrays_download(&(array_reading){user, item}, first, count, out);
+}
+
+/* All steps at once, or in batches, between which the bar on a terminal moves. */
+static int run_steps(running *r, sg_arguments *arguments, steps *s) {
+    arrays *a = r->arrays;
+    const options *o = a->session->options;
+    const int64_t most = most_steps(a, r->kernel);
+    int64_t batch = isatty(STDERR_FILENO) ? 1 : most;
+    int *final = new_array((size_t)a->info.arrays, sizeof *final);
+    int code = o->stop_on_nan ? look(a, s) : EXIT_DONE;
+    while (s->made < o->steps && code == EXIT_DONE && !r->monitors.ended) {
+        const double before = s->seconds;
+        const int64_t left = o->steps - s->made;
+        const int64_t count = o->snapshots.count > 0 ? steps_until_due(o, s->made, batch)
+                              : left < batch         ? left
+                                                     : batch;
+        code = make_batch(r, arguments, count, final, s);
+        if (code == EXIT_DONE && o->stop_on_nan)
+            code = look(a, s);
+        if (code == EXIT_DONE && run_snapshots_due(&r->shots, o, s->made))
+            code = snapshots_take(r->shots.writer, s->made, give, a);
+        steps_progress(s, o->steps);
+        if ((s->seconds - before) * 1000 < BATCH_MILLISECONDS && batch <= most / 2)
+            batch *= 2;
+    }
+    return code == EXIT_DONE ? monitors_read(&r->monitors) : code;
+}
+
+static int launch_once(running *r, sg_arguments *arguments, steps *s) {
+    const session *of = r->arrays->session;
     const double start = clock_seconds();
-    sg_status status = sg_launch(kernel, arguments, NULL);
+    sg_status status = sg_launch(r->kernel, arguments, NULL);
     if (status == SG_OK)
-        status = sg_synchronize(a->session->context, NULL);
+        status = sg_synchronize(of->context, NULL);
     s->seconds = clock_seconds() - start;
-    return session_code(a->session, status);
+    return session_code(of, status);
 }
 
 /* Allocates the temporary memory for the time of the launches. */
-static int compute(arrays *a, sg_kernel *kernel, const double *parameters, int count, steps *s) {
+static int compute(running *r, const double *parameters, int count, steps *s) {
+    const arrays *a = r->arrays;
     sg_arguments arguments = {.struct_size = sizeof arguments,
                               .grids = a->grids,
                               .grid_count = a->count,
                               .parameters = parameters,
                               .parameter_count = count};
     sg_context *context = a->session->context;
-    sg_status status = sg_temporary_bytes(kernel, &arguments, &arguments.temporary_bytes);
+    sg_status status = sg_temporary_bytes(r->kernel, &arguments, &arguments.temporary_bytes);
     if (status == SG_OK && arguments.temporary_bytes > 0)
         status = sg_alloc(context, arguments.temporary_bytes, &arguments.temporary);
     int code = session_code(a->session, status);
     if (code == EXIT_DONE)
-        code = (a->is_grid ? run_steps : launch_once)(a, kernel, &arguments, s);
+        code = (a->is_grid ? run_steps : launch_once)(r, &arguments, s);
     sg_free(context, arguments.temporary);
     return code;
 }
 
-static int steps_compute(arrays *a, sg_kernel *kernel, const double *parameters, int count,
-                         steps *s) {
+static int steps_compute(running *r, const double *parameters, int count, steps *s) {
+    arrays *a = r->arrays;
     *s = (steps){0};
-    const int code = arrays_is(a, SG_KIND_PRODUCT) ? product_run(a, kernel, parameters, &s->seconds)
-                                                   : compute(a, kernel, parameters, count, s);
+    const int code = arrays_is(a, SG_KIND_PRODUCT)
+                         ? product_run(a, r->kernel, parameters, &s->seconds)
+                         : compute(r, parameters, count, s);
     if (a->is_grid || code != EXIT_DONE)
         return code;
     s->made = 1;
@@ -244,7 +283,9 @@ static int steps_compute(arrays *a, sg_kernel *kernel, const double *parameters,
 
 /* ---- the command ---------------------------------------------------------------------------- */
 
-static int load_and_compute(arrays *a, sg_kernel *kernel, steps *made, json *j) {
+static int load_and_compute(running *r, steps *made, json *j) {
+    arrays *a = r->arrays;
+    const sg_kernel *kernel = r->kernel;
     double *parameters;
     int count;
     int code = session_parameters(a->session, a->spec, kernel, true, &parameters, &count);
@@ -255,7 +296,7 @@ static int load_and_compute(arrays *a, sg_kernel *kernel, steps *made, json *j) 
     if (code == EXIT_DONE)
         code = arrays_load(a);
     if (code == EXIT_DONE)
-        code = steps_compute(a, kernel, parameters, count, made);
+        code = steps_compute(r, parameters, count, made);
     return code;
 }
 
@@ -282,34 +323,50 @@ static void describe(const arrays *a, const sg_kernel *kernel, const steps *made
     steps_text(made, out);
 }
 
-static int finish(arrays *a, const sg_kernel *kernel, const steps *made, json *j, text *out) {
-    describe_json(a, kernel, made, j);
-    describe(a, kernel, made, out);
+static int finish(running *r, const steps *made, json *j, text *out) {
+    arrays *a = r->arrays;
+    describe_json(a, r->kernel, made, j);
+    describe(a, r->kernel, made, out);
+    int extras = points_save(&r->points, made->made, j, out);
+    extras = first_failure(extras, monitors_save(&r->monitors, j, out));
     json_add(j, "results {");
     int code = arrays_is(a, SG_KIND_REDUCE) ? arrays_print(a, j, out) : EXIT_DONE;
     json_add(j, "}");
-    return code == EXIT_DONE ? arrays_save(a, j, out) : code;
+    return first_failure(extras, code == EXIT_DONE ? arrays_save(a, j, out) : code);
 }
 
 static int run_spec(session *s, const char *spec, json *j, text *out) {
     arrays a;
-    sg_kernel *kernel = NULL;
+    running r = {.arrays = &a};
     steps made = {0};
+    sg_build_options how = session_build_options(s, s->first);
     int code = arrays_open(&a, s, spec);
+    if (code == EXIT_DONE)
+        code = run_snapshots_begin(&r.shots, &a, true, true);
     if (code == EXIT_DONE) {
-        sg_build_options how = session_build_options(s, 0);
         memcpy(how.size, a.size, sizeof how.size);
         if (how.size[0] == 0)
             how.size[0] = 1; /* 0 is the default */
         how.matrix = a.matrix;
+        if (s->options->every > 0 && s->options->every < how.steps)
+            how.steps = s->options->every; /* made between two samples */
         progress("%s: building", spec);
-        code = session_build(s, spec, &how, &kernel);
+        code = session_build(s, spec, &how, &r.kernel);
     }
     if (code == EXIT_DONE)
-        code = load_and_compute(&a, kernel, &made, j);
-    if (code == EXIT_DONE || made.stopped_by != NULL) /* users may want to see why it stopped */
-        code = first_failure(code, finish(&a, kernel, &made, j, out));
-    sg_release(kernel);
+        code = points_open(&r.points, &a, r.kernel);
+    if (code == EXIT_DONE)
+        code = monitors_open(&r.monitors, &a, r.kernel, &how);
+    if (code == EXIT_DONE)
+        code = load_and_compute(&r, &made, j);
+    code = first_failure(code, run_snapshots_end(&r.shots));
+    if (code == EXIT_DONE || made.stopped_by != NULL) { /* users may want to see why it stopped */
+        code = first_failure(code, finish(&r, &made, j, out));
+        run_snapshots_report(&r.shots, &a, j, out);
+    }
+    points_close(&r.points);
+    monitors_close(&r.monitors);
+    sg_release(r.kernel);
     arrays_close(&a);
     return code;
 }
@@ -331,8 +388,9 @@ static int run_on(const options *o, ranks *r, const char **complaint) {
     json_string(&j, "spec", o->specs[0]);
     code = session_count(&s, o->specs[0], &count);
     if (code == EXIT_DONE && count != 1)
-        code =
-            complain(EXIT_USAGE, o->specs[0], "run takes one spec, but the file returns %d", count);
+        code = complain(EXIT_USAGE, o->specs[0],
+                        "run takes one spec, but the file returns %d; choose one with --spec NAME",
+                        count);
     if (code == EXIT_DONE)
         code = (r->transports != NULL ? run_team(&s, o->specs[0], r, &j, &line)
                                       : run_spec(&s, o->specs[0], &j, &line));
@@ -344,12 +402,33 @@ static int run_on(const options *o, ranks *r, const char **complaint) {
     return code;
 }
 
+/* What is wrong with options that need each other, or exclude each other; NULL. */
+static const char *wrong_together(const options *o) {
+    const bool monitors = o->monitors.count > 0 || o->until != NULL;
+    const bool ranks = ranks_wanted(o) || o->checkpoint != NULL || o->restart != NULL;
+    const bool samples = monitors || o->snapshots.count > 0;
+    if ((o->checkpoint != NULL && o->every == 0) ||
+        (o->every > 0 && o->checkpoint == NULL && !samples))
+        return "--checkpoint FILE and --every N need each other";
+    if (monitors && o->every == 0)
+        return "--monitor and --until need --every N";
+    if (o->snapshots.count > 0 && o->every == 0)
+        return "--snapshot NAME=FILE needs --every N";
+    if (o->snapshots.count == 0 && (o->slice_given || o->range_given || o->colours != NULL))
+        return "--slice, --range and --colours are of --snapshot";
+    if (ranks && (monitors || o->points.count > 0))
+        return "--points, --monitor and --until go with one rank, and neither with --checkpoint "
+               "nor with --restart";
+    return NULL;
+}
+
 int command_run(const options *o) {
     options own = *o;
     ranks r = {.count = 1, .speaks = true};
     const char *complaint = NULL;
-    if ((o->checkpoint != NULL) != (o->every > 0))
-        return complain(EXIT_USAGE, NULL, "--checkpoint FILE and --every N need each other");
+    const char *wrong = wrong_together(o);
+    if (wrong != NULL)
+        return complain(EXIT_USAGE, NULL, "%s", wrong);
     if (!ranks_wanted(o) && o->checkpoint == NULL && o->restart == NULL)
         return run_on(o, &r, &complaint);
     int code = ranks_open(&r, o);

@@ -7,10 +7,14 @@
 
 typedef struct steps {
     int64_t made;
+    int64_t begun; /* made before this run, which a checkpoint says */
     double seconds;
     const char *stopped_by; /* the field with NaN or infinite values; NULL */
     int64_t sound;          /* after so many steps there were none */
 } steps;
+
+/* Shows on a terminal how far a run is and how long it will take, if it is long. */
+void steps_progress(const steps *, int64_t steps);
 
 /* Prints why a run stopped; its exit code. */
 int steps_stopped(const arrays *, const steps *);

@@ -1,203 +1,17 @@
 /* run on several ranks, and with checkpoints. Each rank reads its part of the inputs, computes, and
    writes its part of the outputs: no rank holds a whole array. Rank 0 alone uses what belongs to
    the command (its memory, its messages, its files' names). */
-#include <fcntl.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/clock.h"
-#include "cli/commands/checkpoint.h"
-#include "cli/commands/run.h"
-#include "cli/ranks.h"
+#include "cli/commands/run_local.h"
 
-enum { MOST_PATH = 4096, MOST_OUTPUTS = 64, UNLOOKED = 100 };
-
-typedef struct summary {
-    bool any;
-    double minimum, maximum;
-    int64_t nan, infinite;
-} summary;
-
-typedef struct work {
-    const options *options;
-    const char *spec;
-    arrays *arrays;
-    sg_build_options how;
-    double *parameters;
-    int parameter_count;
-    checkpoint from; /* of --restart; steps −1: none */
-
-    /* By rank 0. */
-    sg_kernel *kernel;
-    sg_team_part part;
-    steps steps;
-    sg_team_info team;
-    summary summaries[MOST_OUTPUTS];
-} work;
-
-/* A rank's arrays. */
-typedef struct local {
-    rank *rank;
-    work *work;
-    sg_kernel *kernel;
-    sg_team_part part;
-    size_t bytes; /* of an array */
-    unsigned char *host;
-    sg_grid grids[CHECKPOINT_ARRAYS];
-    void *temporary;
-    int64_t made, sound;
-    double seconds;
-} local;
-
-/* ---- files ----------------------------------------------------------------------------------- */
-
-/* Opens a file of a part; −1, and the rank has failed. */
-static int open_file(rank *r, const char *path, int flags) {
-    char why[MOST_PATH + 64];
-    const int file = open(path, flags | O_CLOEXEC);
-    if (file < 0) {
-        snprintf(why, sizeof why, "%s: cannot be opened", path);
-        rank_fail(r, why);
-    }
-    return file;
-}
-
-/* Brings what lies in a file at `offset` to an array, and to the previous level that takes it. */
-static void load(local *l, const char *path, uint64_t offset, int index) {
-    rank *r = l->rank;
-    const arrays *a = l->work->arrays;
-    char why[MOST_PATH + 128];
-    const part_file file = {open_file(r, path, O_RDONLY), path, offset, a->info.element_size};
-    if (file.file < 0)
-        return;
-    memset(l->host, 0, l->bytes);
-    if (!part_read(&file, &l->part, l->host, why, sizeof why))
-        rank_fail(r, why);
-    close(file.file);
-    for (int i = 0; i < a->count && r->status == SG_OK; i++)
-        if (i == index || a->items[i].copies == index)
-            rank_good(r, sg_upload(r->context, l->grids[i].data, l->host, l->bytes));
-}
-
-/* Writes the rank's part of an array to a file. */
-static void store(local *l, const char *path, uint64_t offset, int index) {
-    rank *r = l->rank;
-    char why[MOST_PATH + 128];
-    const part_file file = {open_file(r, path, O_WRONLY), path, offset,
-                            l->work->arrays->info.element_size};
-    if (file.file < 0)
-        return;
-    if (rank_good(r, sg_download(r->context, l->host, l->grids[index].data, l->bytes)) &&
-        !part_write(&file, &l->part, l->host, why, sizeof why))
-        rank_fail(r, why);
-    if (close(file.file) != 0)
-        rank_fail(r, "a file could not be written to its end");
-}
-
-/* A path that rank 0 knows (NULL: it has failed), on all ranks. */
-static bool share_path(rank *r, const char *path, char out[MOST_PATH]) {
-    char mine[MOST_PATH] = "";
-    char *all = malloc((size_t)r->of->count * MOST_PATH);
-    if (all == NULL)
-        rank_fail(r, "out of memory");
-    if (r->number == 0 && path != NULL)
-        snprintf(mine, sizeof mine, "%s", path);
-    if (rank_agreed(r) && rank_good(r, sg_team_gather(r->team, mine, sizeof mine, all)))
-        memcpy(out, all, MOST_PATH);
-    free(all);
-    return r->status == SG_OK && out[0] != '\0';
-}
-
-/* ---- arrays ---------------------------------------------------------------------------------- */
-
-static bool allocate(local *l) {
-    const arrays *a = l->work->arrays;
-    rank *r = l->rank;
-    l->bytes = a->info.element_size;
-    for (int axis = 0; axis < 3; axis++)
-        l->bytes *= (size_t)l->part.size[axis];
-    l->host = calloc(l->bytes, 1);
-    if (l->host == NULL)
-        rank_fail(r, "out of memory");
-    for (int i = 0; i < a->count && r->status == SG_OK; i++) {
-        memcpy(l->grids[i].size, l->part.size, sizeof l->part.size);
-        if (rank_good(r, sg_alloc(r->context, l->bytes, &l->grids[i].data)))
-            rank_good(r, sg_upload(r->context, l->grids[i].data, l->host, l->bytes));
-    }
-    return rank_agreed(r);
-}
-
-static bool load_all(local *l) {
-    const work *w = l->work;
-    const arrays *a = w->arrays;
-    for (int i = 0; i < a->count && l->rank->status == SG_OK; i++)
-        if (a->items[i].input != NULL)
-            load(l, a->items[i].input, a->items[i].file.npy.data_offset, i);
-    for (int k = 0; w->from.steps >= 0 && k < w->from.count && l->rank->status == SG_OK; k++)
-        load(l, w->options->restart, checkpoint_offset(&w->from, k),
-             arrays_find(a, w->from.names[k]));
-    return rank_agreed(l->rank);
-}
-
-static void release_all(local *l) {
-    for (int i = 0; i < l->work->arrays->count; i++)
-        sg_free(l->rank->context, l->grids[i].data);
-    sg_free(l->rank->context, l->temporary);
-    free(l->host);
-    if (l->rank->number != 0 || l->rank->status != SG_OK)
-        sg_release(l->kernel);
-}
-
-/* ---- values ---------------------------------------------------------------------------------- */
-
-/* What all ranks' own cells of an array hold. */
-static bool summarise(local *l, int index, summary *out) {
-    rank *r = l->rank;
-    const sg_team_part *p = &l->part;
-    const dtype type = l->work->arrays->items[index].type;
-    const size_t element = dtype_words[type].bytes;
-    values v = {.type = type};
-    double least[1], most[1], counts[2], all[2]; /* counts below 2^53 are exact */
-    if (rank_good(r, sg_download(r->context, l->host, l->grids[index].data, l->bytes)))
-        for (int64_t z = p->low[2]; z < p->low[2] + p->end[2] - p->begin[2]; z++)
-            for (int64_t y = p->low[1]; y < p->low[1] + p->end[1] - p->begin[1]; y++)
-                values_add(
-                    &v, l->host + (size_t)((z * p->size[1] + y) * p->size[0] + p->low[0]) * element,
-                    (size_t)(p->end[0] - p->begin[0]));
-    *least = v.any ? dtype_value(type, v.minimum) : HUGE_VAL;
-    *most = v.any ? dtype_value(type, v.maximum) : -HUGE_VAL;
-    counts[0] = (double)v.nan;
-    counts[1] = (double)v.infinite;
-    if (!rank_agreed(r) ||
-        !rank_good(r, sg_team_reduce(r->team, SG_COMBINE_MIN, least, 1, least)) ||
-        !rank_good(r, sg_team_reduce(r->team, SG_COMBINE_MAX, most, 1, most)) ||
-        !rank_good(r, sg_team_reduce(r->team, SG_COMBINE_SUM, counts, 2, all)))
-        return false;
-    *out = (summary){*least <= *most, *least, *most, (int64_t)all[0], (int64_t)all[1]};
-    return true;
-}
-
-/* Looks at the newest of each written field; the item with NaN or infinite values, or −1. */
-static int find_nan(local *l) {
-    const arrays *a = l->work->arrays;
-    for (int i = 0; i < a->count; i++) {
-        const sg_array_info *info = &a->items[i].info;
-        summary s;
-        if (info->role != SG_WRITE || (l->made == 0 && info->reads < 0))
-            continue;
-        if (!summarise(l, info->reads >= 0 ? info->reads : i, &s))
-            return -1;
-        if (s.nan > 0 || s.infinite > 0)
-            return i;
-    }
-    l->sound = l->made;
-    return -1;
-}
+enum { UNLOOKED = 100 };
 
 /* ---- steps ----------------------------------------------------------------------------------- */
 
@@ -219,9 +33,9 @@ static bool save_state(local *l) {
         if (temporary == NULL)
             rank_fail(r, "the checkpoint cannot be written");
     }
-    bool good = share_path(r, temporary, path);
+    bool good = local_share_path(r, temporary, path);
     for (int k = 0; k < c.count && good && r->status == SG_OK; k++)
-        store(l, path, checkpoint_offset(&c, k), arrays_find(w->arrays, c.names[k]));
+        local_store(l, path, checkpoint_offset(&c, k), arrays_find(w->arrays, c.names[k]));
     good = good && rank_agreed(r);
     if (file != NULL && !good)
         output_drop(file);
@@ -231,17 +45,18 @@ static bool save_state(local *l) {
 }
 
 /* How many steps to make before something is to be done: a multiple of what a launch makes, except
-   where a checkpoint comes. */
+   where a checkpoint or a snapshot comes. */
 static int64_t next_batch(const local *l, int64_t batch) {
     const options *o = l->work->options;
-    int64_t count = o->steps - l->made;
-    if (o->stop_on_nan && batch > UNLOOKED)
-        batch = UNLOOKED;
-    if (count > batch)
-        count = batch;
-    if (o->every > 0 && count > o->every - l->made % o->every)
-        count = o->every - l->made % o->every;
-    return count;
+    return steps_until_due(o, l->made, o->stop_on_nan && batch > UNLOOKED ? UNLOOKED : batch);
+}
+
+/* After every --every steps. */
+static bool keep_state(local *l) {
+    const options *o = l->work->options;
+    if (run_snapshots_due(&l->work->shots, o, l->made) && !local_take_snapshots(l))
+        return false;
+    return o->checkpoint == NULL || l->made % o->every != 0 || save_state(l);
 }
 
 static void follow(local *l, const int *final) {
@@ -256,6 +71,7 @@ static bool make_batch(local *l, sg_arguments *a, int64_t count) {
     rank *r = l->rank;
     int final[CHECKPOINT_ARRAYS];
     const double begun = clock_seconds();
+    a->step = l->made;
     if (!rank_good(r, sg_team_run(r->team, l->kernel, &l->part, a, count, NULL, final)) ||
         !rank_good(r, sg_team_wait(r->team, NULL)))
         return false;
@@ -266,9 +82,11 @@ static bool make_batch(local *l, sg_arguments *a, int64_t count) {
 }
 
 static void say_progress(const local *l) {
-    const int64_t steps = l->work->options->steps;
+    const work *w = l->work;
+    const steps now = {
+        .made = l->made, .begun = w->from.steps > 0 ? w->from.steps : 0, .seconds = l->seconds};
     if (l->rank->number == 0)
-        progress("step %" PRId64 " of %" PRId64, l->made, steps);
+        steps_progress(&now, w->options->steps);
 }
 
 /* Batches take about some seconds, so that the time limit of a team is for waiting alone. */
@@ -276,7 +94,7 @@ static void make_steps(local *l, sg_arguments *a, int64_t fused) {
     const options *o = l->work->options;
     rank *r = l->rank;
     int64_t batch = fused;
-    int bad = o->stop_on_nan ? find_nan(l) : -1;
+    int bad = o->stop_on_nan ? local_find_nan(l) : -1;
     while (r->status == SG_OK && bad < 0 && l->made < o->steps) {
         const int64_t count = next_batch(l, batch);
         double took = l->seconds;
@@ -288,9 +106,8 @@ static void make_steps(local *l, sg_arguments *a, int64_t fused) {
         if (count == batch && took < 1) /* the same on all ranks */
             batch *= 2;
         if (o->stop_on_nan)
-            bad = find_nan(l);
-        if (o->every > 0 && l->made % o->every == 0 && r->status == SG_OK && bad < 0 &&
-            !save_state(l))
+            bad = local_find_nan(l);
+        if (r->status == SG_OK && bad < 0 && !keep_state(l))
             return;
         say_progress(l);
     }
@@ -332,11 +149,11 @@ static void save_outputs(local *l) {
                 rank_fail(r, "an output cannot be written");
         }
         double place = (double)offset[0];
-        if (!share_path(r, temporary, path) ||
+        if (!local_share_path(r, temporary, path) ||
             !rank_good(r, sg_team_reduce(r->team, SG_COMBINE_SUM, &place, 1, &place)))
             return;
-        store(l, path, (uint64_t)place, o->item);
-        if (!rank_agreed(r) || !summarise(l, o->item, &w->summaries[i]))
+        local_store(l, path, (uint64_t)place, o->item);
+        if (!rank_agreed(r) || !local_summarise(l, o->item, &w->summaries[i]))
             return;
     }
 }
@@ -352,7 +169,8 @@ static void be_rank(rank *r) {
     memcpy(l.part.ranks, r->of->grid, sizeof l.part.ranks);
     l.part.launches = (int)w->options->launches;
     l.made = w->from.steps > 0 ? w->from.steps : 0;
-    if (rank_good(r, sg_team_arrange(r->team, l.kernel, &l.part)) && allocate(&l) && load_all(&l))
+    if (rank_good(r, sg_team_arrange(r->team, l.kernel, &l.part)) && local_allocate(&l) &&
+        local_load_all(&l))
         compute(&l);
     if (r->status == SG_OK)
         save_outputs(&l);
@@ -366,7 +184,7 @@ static void be_rank(rank *r) {
         sg_team_facts(r->team, &w->team);
         w->team.engine = ranks_engine;
     }
-    release_all(&l);
+    local_release(&l);
 }
 
 /* ---- the command's part ---------------------------------------------------------------------- */
@@ -429,18 +247,24 @@ static void report(const work *w, const ranks *r, session *s, json *j, text *out
     const char *ranks = in_ranks(w->part.ranks, a->info.dims);
     text_printf(out,
                 "%s: %" PRId64 " step%s of %s in %s on the %s device\n"
-                "  ranks    %d (%s), %s; %" PRId64 " exchanges of ghost cells by rank 0\n"
+                "  ranks    %d (%s), %s; %" PRId64 " exchanges of ghost cells by rank 0%s\n"
                 "  plan     %s\n",
                 a->name, w->steps.made, w->steps.made == 1 ? "" : "s",
                 in_extents(a->size, a->info.dims), in_seconds(w->steps.seconds), s->device.device,
                 r->count, ranks, w->team.engine, w->team.exchanges,
+                w->team.exchange_seconds < 0
+                    ? ""
+                    : phrase(" in %s, not hidden", in_seconds(w->team.exchange_seconds)),
                 sg_kernel_text(w->kernel, SG_TEXT_PLAN));
     json_add(j, "family %s name %s plan %s", sg_kernel_text(w->kernel, SG_TEXT_FAMILY), a->name,
              sg_kernel_text(w->kernel, SG_TEXT_PLAN));
     json_integers(j, "size", a->size, a->info.dims);
     json_add(j, "steps %" PRId64 " seconds %g", w->steps.made, w->steps.seconds);
-    json_add(j, "ranks { count %d grid %s engine %s exchanges %" PRId64 " bytes %" PRId64 " }",
-             r->count, ranks, w->team.engine, w->team.exchanges, w->team.bytes);
+    json_add(j,
+             "ranks { count %d grid %s engine %s exchanges %" PRId64 " bytes %" PRId64
+             " exchange_seconds %g }",
+             r->count, ranks, w->team.engine, w->team.exchanges, w->team.bytes,
+             w->team.exchange_seconds < 0 ? (double)NAN : w->team.exchange_seconds);
     steps_json(&w->steps, j);
     steps_text(&w->steps, out);
 }
@@ -471,10 +295,12 @@ int run_team(session *s, const char *spec, ranks *r, json *j, text *out) {
     if (code == EXIT_DONE)
         code = judge_files(&a);
     if (code == EXIT_DONE) {
-        w.how = session_build_options(s, 0);
+        w.how = session_build_options(s, s->first);
         memcpy(w.how.size, a.size, sizeof w.how.size);
         code = session_parameters(s, spec, a.plan, true, &w.parameters, &w.parameter_count);
     }
+    if (code == EXIT_DONE)
+        code = run_snapshots_begin(&w.shots, &a, r->count == 1, r->speaks);
     if (code == EXIT_DONE && w.from.steps >= 0)
         code = checkpoint_judge(own.restart, &w.from, &a, a.plan);
     if (code == EXIT_DONE) {
@@ -482,12 +308,14 @@ int run_team(session *s, const char *spec, ranks *r, json *j, text *out) {
             session_parameters_json(s, a.plan, j);
         code = ranks_run(r, s, be_rank, &w);
     }
+    code = first_failure(code, run_snapshots_end(&w.shots));
     if (code == EXIT_DONE && r->speaks) {
         put_values(&w);
         report(&w, r, s, j, out);
         code = w.steps.stopped_by != NULL ? steps_stopped(&a, &w.steps) : EXIT_DONE;
         json_add(j, "results { }");
         code = first_failure(code, arrays_commit(&a, j, out));
+        run_snapshots_report(&w.shots, &a, j, out);
     }
     sg_release(w.kernel);
     arrays_close(&a);

@@ -31,18 +31,24 @@ static const char *input_option(const array *a) {
 
 /* ---- inputs ---------------------------------------------------------------------------------- */
 
-int arrays_unknown(const arrays *a, const char *option, const char *name, bool reads) {
+const char *arrays_names(const arrays *a, bool reads) {
     text known = new_text();
     if (reads && arrays_is(a, SG_KIND_PRODUCT))
         text_add(&known, "A");
     for (int i = 0; i < a->count; i++) {
         const sg_array_info *info = &a->items[i].info;
-        if (reads ? takes_input(&a->items[i]) : array_is_written(&a->items[i]))
-            text_printf(&known, "%s%s", known.length > 0 ? ", " : "",
-                        reads ? info->name : info->field);
+        if (!(reads ? takes_input(&a->items[i]) : array_is_written(&a->items[i])))
+            continue;
+        text_printf(&known, "%s%s", known.length > 0 ? ", " : "", reads ? info->name : info->field);
+        if (!reads && info->previous >= 0)
+            text_printf(&known, ", %s", a->items[info->previous].info.name);
     }
+    return known.length > 0 ? known.data : "nothing";
+}
+
+int arrays_unknown(const arrays *a, const char *option, const char *name, bool reads) {
     return complain(EXIT_USAGE, a->spec, "%s '%s': %s %s %s", option, name, a->name,
-                    reads ? "reads" : "writes", known.length > 0 ? known.data : "nothing");
+                    reads ? "reads" : "writes", arrays_names(a, reads));
 }
 
 /* The array of an input: the one it names, or the next one without an input. */
@@ -63,8 +69,8 @@ static int match_input(arrays *a, const binding *b) {
     if (at < 0 && b->name != NULL)
         return arrays_unknown(a, option, b->name, true);
     if (at < 0)
-        return complain(EXIT_USAGE, a->spec, "%s %s is one more than %s reads", option, b->value,
-                        a->name);
+        return complain(EXIT_USAGE, a->spec, "%s %s is one more than %s reads: %s", option,
+                        b->value, a->name, arrays_names(a, true));
     if (a->items[at].input != NULL)
         return complain(EXIT_USAGE, a->spec, "%s %s is given twice", option, b->name);
     a->items[at].input = b->value;
@@ -110,6 +116,24 @@ static int match_inputs(arrays *a) {
     return EXIT_DONE;
 }
 
+static int match_initials(arrays *a) {
+    const bindings *given = &a->session->options->initials;
+    if (given->count > 0 && !a->is_grid)
+        return complain(EXIT_USAGE, a->spec, "--init: %s has lists; give them with --input",
+                        a->name);
+    for (int i = 0; i < given->count; i++) {
+        const binding *b = &given->items[i];
+        const int at = find_input(a, b);
+        if (at < 0)
+            return arrays_unknown(a, "--init", b->name, true);
+        if (array_is_given(&a->items[at]))
+            return complain(EXIT_USAGE, a->spec, "--init %s is given twice, or --input has it too",
+                            b->name);
+        a->items[at].init = b->value;
+    }
+    return EXIT_DONE;
+}
+
 bool arrays_changes(const arrays *a, int index) {
     for (int i = 0; i < a->count; i++) {
         const sg_array_info *w = &a->items[i].info;
@@ -123,9 +147,11 @@ static int default_levels(arrays *a) {
     for (int i = 0; i < a->count; i++) {
         const sg_array_info *w = &a->items[i].info;
         if (array_is_written(&a->items[i]) && w->previous >= 0 &&
-            a->items[w->previous].input == NULL)
+            !array_is_given(&a->items[w->previous]))
             a->items[w->previous].copies = w->reads;
     }
+    if (a->session->options->initials.count > 0)
+        return EXIT_DONE;
     for (int i = 0; i < a->count; i++) {
         const array *item = &a->items[i];
         if (item->info.role == SG_READ && item->input == NULL && item->copies < 0 &&
@@ -138,6 +164,8 @@ static int default_levels(arrays *a) {
 
 int arrays_match(arrays *a) {
     int code = match_inputs(a);
+    if (code == EXIT_DONE)
+        code = match_initials(a);
     if (code == EXIT_DONE)
         code = default_levels(a);
     return code == EXIT_DONE ? arrays_match_outputs(a) : code;
@@ -172,7 +200,7 @@ static int list_arrays(arrays *a) {
    one entry stands in for it, because the format `stencil` needs one. The kernel tells which arrays
    the spec has. */
 static int product_plan(session *s, const char *spec, sg_kernel **out) {
-    sg_build_options any = session_plain_options(s, 0);
+    sg_build_options any = session_plain_options(s, s->first);
     sg_matrix *one = NULL;
     sg_status status = sg_matrix_new(s->context, 1, 1, &one);
     if (status == SG_OK)
@@ -296,6 +324,36 @@ static int clear(arrays *a, int index) {
     return l.code;
 }
 
+void arrays_describe_initial(const arrays *a, int index, initial *out) {
+    *out = (initial){.name = phrase("--init %s", a->items[index].info.name),
+                     .expression = a->items[index].init,
+                     .type = a->items[index].type};
+    memcpy(out->size, a->size, sizeof out->size);
+    memcpy(out->end, a->size, sizeof out->end);
+}
+
+static bool upload_piece(void *user, const int64_t begin[3], const int64_t end[3],
+                         const unsigned char *elements) {
+    const loading *l = user;
+    const arrays *a = l->arrays;
+    const uint64_t bytes = dtype_words[a->items[l->index].type].bytes;
+    uint64_t cells = 1, first = 0;
+    for (int axis = 2; axis >= 0; axis--) {
+        cells *= (uint64_t)(end[axis] - begin[axis]);
+        first = first * (uint64_t)a->size[axis] + (uint64_t)begin[axis];
+    }
+    return upload(user, first * bytes, elements, (size_t)(cells * bytes));
+}
+
+static int begin_with(arrays *a, int index) {
+    initial in;
+    loading l = {.arrays = a, .index = index};
+    arrays_describe_initial(a, index, &in);
+    progress("%s", in.name);
+    const sg_status status = initial_each(a->session->context, &in, upload_piece, &l);
+    return status != SG_OK ? session_code(a->session, status) : l.code;
+}
+
 int arrays_load(arrays *a) {
     int code = EXIT_DONE;
     for (int i = 0; i < a->count && code == EXIT_DONE; i++) {
@@ -304,9 +362,13 @@ int arrays_load(arrays *a) {
             a->session, sg_alloc(a->session->context, bytes > 0 ? bytes : 1, &a->grids[i].data));
     }
     for (int i = 0; i < a->count && code == EXIT_DONE; i++) {
-        if (a->items[i].input != NULL)
+        const array *item = &a->items[i];
+        const bool is_next = array_is_written(item) && item->info.reads >= 0;
+        if (item->input != NULL)
             code = load_file(a, i);
-        else if (array_is_written(&a->items[i]) && a->items[i].info.reads < 0)
+        else if (item->init != NULL)
+            code = begin_with(a, i);
+        else if (!is_next && item->copies < 0)
             code = clear(a, i);
     }
     return code;

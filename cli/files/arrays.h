@@ -5,17 +5,24 @@
 #define SG_CLI_FILES_ARRAYS_H
 
 #include "cli/files/datafile.h"
+#include "cli/files/initial.h"
 #include "cli/session.h"
 
 typedef struct array {
     sg_array_info info;
     dtype type;
     const char *input; /* the file to read; NULL */
+    const char *init;  /* the expression of --init; NULL */
     int copies;     /* a previous level without a file: the array of the current one; else −1 */
     bool is_values; /* of a merge: given by --values and --output-values */
     datafile file;
     int dims;
 } array;
+
+/* Whether the command line says what it begins with. */
+static inline bool array_is_given(const array *a) {
+    return a->input != NULL || a->init != NULL;
+}
 
 static inline bool array_is_written(const array *a) {
     return a->info.role == SG_WRITE;
@@ -78,6 +85,9 @@ bool arrays_is(const arrays *, sg_kind);
 /* Whether steps change what the item holds: a level of an inout field that is read. */
 bool arrays_changes(const arrays *, int item);
 
+/* How an item begins, for initial_each; *name is for errors. */
+void arrays_describe_initial(const arrays *, int item, initial *out);
+
 /* Describes an item for a file. */
 void arrays_describe(const arrays *, int item, datafile_array *out);
 
@@ -92,6 +102,9 @@ int arrays_download(void *reading, uint64_t first, size_t count, void *out);
    has some, or −1. Before the first step only those have values that are also read. */
 int arrays_find_nan(const arrays *, bool began, int *item);
 
+/* The item that an output of this name shows: a field, or its previous level; or −1. */
+int arrays_find_output(const arrays *, const char *name);
+
 /* Whether an output writes this item. */
 bool arrays_is_shown(const arrays *, int item);
 
@@ -103,6 +116,8 @@ int arrays_match_outputs(arrays *);
 int arrays_open_outputs(arrays *);
 void arrays_close_outputs(arrays *);
 
+/* What files may be given for, or written from: "c, u, u.prev"; "nothing". */
+const char *arrays_names(const arrays *, bool reads);
 /* Prints which names there are. */
 int arrays_unknown(const arrays *, const char *option, const char *name, bool reads);
 

@@ -205,6 +205,10 @@ static uint64_t count_elements(const datafile_array *a) {
     return count;
 }
 
+uint64_t datafile_bytes(const datafile_array *a) {
+    return count_elements(a) * dtype_words[a->type].bytes;
+}
+
 int datafile_suits(const char *path, const datafile_array *a) {
     const datafile_kind kind = datafile_kind_of(path);
     if (kind == DATAFILE_PGM && a->dims != 2)

@@ -165,6 +165,9 @@ typedef struct datafile_array {
     pgm_scale given;
 } datafile_array;
 
+/* Of all elements. */
+uint64_t datafile_bytes(const datafile_array *);
+
 /* Whether a file of this kind can hold such an array; prints why not. */
 int datafile_suits(const char *path, const datafile_array *);
 

@@ -48,8 +48,8 @@ static int measure_grid(arrays *a) {
             return code;
     }
     if (a->size[0] == 0)
-        return complain(EXIT_USAGE, a->spec, "%s reads no array; give its grid with --size",
-                        a->name);
+        return complain(EXIT_USAGE, a->spec, "%s reads no array%s; give its grid with --size",
+                        a->name, a->session->options->initials.count > 0 ? " from a file" : "");
     for (int i = 0; i < a->count; i++) {
         a->items[i].dims = a->info.dims;
         memcpy(a->grids[i].size, a->size, sizeof a->size);

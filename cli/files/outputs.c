@@ -15,8 +15,7 @@ static int newest(const arrays *a, int written) {
 
 /* ---- matching -------------------------------------------------------------------------------- */
 
-/* The array that an output of this name shows: a field, or its previous level. */
-static int find_output(const arrays *a, const char *name) {
+int arrays_find_output(const arrays *a, const char *name) {
     for (int i = 0; i < a->count; i++) {
         const sg_array_info *info = &a->items[i].info;
         if (!array_is_written(&a->items[i]))
@@ -47,13 +46,13 @@ static int match_named(arrays *a) {
         if (code != EXIT_DONE)
             return code;
         array_output *o = &a->outputs[a->output_count];
-        o->item = b->name != NULL ? find_output(a, b->name)
+        o->item = b->name != NULL ? arrays_find_output(a, b->name)
                                   : find_written(a, b->is_values, unnamed[b->is_values]++);
         if (o->item < 0 && b->name != NULL)
             return arrays_unknown(a, option, b->name, false);
         if (o->item < 0)
-            return complain(EXIT_USAGE, a->spec, "%s %s is one more than %s writes", option,
-                            b->value, a->name);
+            return complain(EXIT_USAGE, a->spec, "%s %s is one more than %s writes: %s", option,
+                            b->value, a->name, arrays_names(a, false));
         o->path = output_path(NULL, b->value, "");
         o->has_range = b->has_range;
         o->range = (pgm_scale){b->low, b->high};
@@ -232,11 +231,8 @@ const char *arrays_frame(const arrays *a, array_output *o, uint64_t *offset) {
     text head = new_text(), tail = new_text();
     arrays_describe(a, o->item, &about);
     datafile_frame(o->path, &about, &head, &tail);
-    uint64_t bytes = dtype_words[about.type].bytes;
-    for (int axis = 0; axis < 3; axis++)
-        bytes *= (uint64_t)about.size[axis];
     *offset = head.length;
-    const uint64_t end = head.length + bytes;
+    const uint64_t end = head.length + datafile_bytes(&about);
     return output_write(o->file, head.data, head.length)
                ? output_stretch(o->file, end, tail.data, tail.length)
                : NULL;

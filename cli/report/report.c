@@ -47,7 +47,7 @@ static void add_binary(const report *r, const session *s, text *out) {
                     text_of(r, SG_TEXT_ARCH), r->binary.registers, r->info.shared_bytes,
                     r->binary.local_bytes, r->binary.compiler,
                     compilation(r->binary.seconds, r->binary.origin));
-    else
+    else if (r->no_binary != NULL) /* NULL: the command was refused before */
         add_wrapped(out, "  binary   ", INDENT, phrase("no cubin: %s", r->no_binary));
     if (strcmp(s->device.device, "cpu") == 0 && r->info.launchable)
         text_printf(out, "%*s%s, %s, %s\n", INDENT, "", s->device.name, r->info.compiler,

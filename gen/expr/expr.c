@@ -132,6 +132,13 @@ expr_id expr_tap(expr_pool *p, int array, const int d[AXES]) {
     return share(p, &n);
 }
 
+expr_id expr_position(expr_pool *p, position which) {
+    expr_node n = empty_node;
+    n.op = EXPR_POSITION;
+    n.index = (int)which;
+    return share(p, &n);
+}
+
 static bool is_constant(const expr_pool *p, expr_id id, double value) {
     return id != EXPR_NONE && p->nodes[id].op == EXPR_CONSTANT && p->nodes[id].value == value;
 }

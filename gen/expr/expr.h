@@ -11,7 +11,14 @@
 
 /* ---- words of specs and plans ---------------------------------------------------------------- */
 
-enum { AXES = 3, MAX_REACH = 8, MAX_FIELDS = 16, MAX_PARAMETERS = 64, MAX_NAME = 63 };
+enum {
+    AXES = 3,
+    MAX_REACH = 8,
+    MAX_FIELDS = 32,
+    MAX_ARRAYS = 64, /* of a kernel: current, previous and new values of fields */
+    MAX_PARAMETERS = 64,
+    MAX_NAME = 63
+};
 
 /* A word, and one sentence for documentation and `explain`. */
 typedef struct word_row {
@@ -36,6 +43,16 @@ extern const char *const use_words[USE_COUNT];
 
 extern const char axis_names[AXES]; /* 'x', 'y', 'z' */
 
+/* What `at` holds: the cell's place in the whole grid, the whole grid's sizes, the step of the
+   run. */
+typedef enum position {
+    POSITION_X, /* one for each axis */
+    POSITION_NX = POSITION_X + AXES,
+    POSITION_STEP = POSITION_NX + AXES,
+    POSITION_COUNT
+} position;
+extern const word_row position_words[POSITION_COUNT];
+
 /* ---- nodes ----------------------------------------------------------------------------------- */
 
 typedef int32_t expr_id; /* index into the pool; EXPR_NONE for no operand */
@@ -45,6 +62,7 @@ typedef enum expr_op {
     EXPR_CONSTANT,  /* value */
     EXPR_PARAMETER, /* index into the model's parameters */
     EXPR_TAP,       /* the model's array `index` at the offset d */
+    EXPR_POSITION,  /* the position `index` of the point or of the step: a whole number */
     EXPR_ADD,
     EXPR_SUBTRACT,
     EXPR_MULTIPLY,
@@ -94,7 +112,7 @@ typedef struct expr_node {
     expr_op op;
     expr_id operand[3];
     double value;       /* CONSTANT */
-    int index;          /* PARAMETER, TAP */
+    int index;          /* PARAMETER, TAP, POSITION */
     int d[AXES];        /* TAP: offset (dx, dy, dz), unused axes 0 */
     int depth;          /* 1 + the deepest operand's */
     double written_out; /* operations if every shared part were written out each time */
@@ -122,6 +140,7 @@ expr_pool *expr_pool_new(job *);
 expr_id expr_constant(expr_pool *, double value);
 expr_id expr_parameter(expr_pool *, int index);
 expr_id expr_tap(expr_pool *, int array, const int d[AXES]);
+expr_id expr_position(expr_pool *, position);
 expr_id expr_make(expr_pool *, expr_op, expr_id a, expr_id b, expr_id c);
 
 /* Forgets the nodes from number `count` on. */
@@ -129,6 +148,11 @@ void expr_pool_truncate(expr_pool *, int count);
 
 static inline const expr_node *expr_get(const expr_pool *p, expr_id id) {
     return &p->nodes[id];
+}
+
+/* Whether a leaf differs from point to point: taps, and the places of points. */
+static inline bool expr_varies(const expr_node *n) {
+    return n->op == EXPR_TAP || (n->op == EXPR_POSITION && n->index < POSITION_NX);
 }
 
 /* live[i] says whether node i is reached from one of the roots: an array of pool->count. */

@@ -26,7 +26,7 @@ typedef struct rewriter {
     expr_id *renamed; /* nodes that were there at the start */
     int *uses;
     bool *absorbed; /* a part of its only user's sum */
-    bool *tapful;   /* holds a tap; grows with the pool */
+    bool *tapful;   /* differs from point to point; grows with the pool */
     int tapful_count;
     term *terms; /* of the sum at hand */
     group *groups;
@@ -41,7 +41,7 @@ static bool additive(expr_op op) {
 static bool holds_tap(rewriter *r, expr_id id) {
     for (; r->tapful_count < r->pool->count; r->tapful_count++) {
         const expr_node *n = expr_get(r->pool, r->tapful_count);
-        bool holds = n->op == EXPR_TAP;
+        bool holds = expr_varies(n);
         for (int k = 0; k < expr_words[n->op].operands; k++)
             holds |= r->tapful[n->operand[k]];
         r->tapful = job_grow(r->job, r->tapful, (size_t)r->tapful_count, sizeof *r->tapful);
@@ -155,7 +155,7 @@ static void rewrite_node(rewriter *r, expr_id id) {
     const expr_node n = *expr_get(r->pool, id);
     if (n.op == EXPR_CONSTANT) {
         r->renamed[id] = expr_constant(r->pool, dtype_round(r->dtype, n.value));
-    } else if (n.op == EXPR_PARAMETER || n.op == EXPR_TAP) {
+    } else if (expr_words[n.op].operands == 0) {
         r->renamed[id] = id;
     } else if (!additive(n.op)) {
         expr_id operand[3] = {EXPR_NONE, EXPR_NONE, EXPR_NONE};

@@ -16,12 +16,23 @@ const word_row boundary_words[BOUNDARY_COUNT] = {
 
 const char *const use_words[USE_COUNT] = {"in", "out", "inout"};
 
+const word_row position_words[POSITION_COUNT] = {
+    {"x", "the cell's index along x in the whole grid, from 0"},
+    {"y", "the cell's index along y"},
+    {"z", "the cell's index along z"},
+    {"nx", "cells of the whole grid along x"},
+    {"ny", "cells of the whole grid along y"},
+    {"nz", "cells of the whole grid along z"},
+    {"step", "which step of the run it is, from 0"},
+};
+
 const char axis_names[AXES] = {'x', 'y', 'z'};
 
 const expr_word expr_words[EXPR_OP_COUNT] = {
     [EXPR_CONSTANT] = {"constant", 0, false, false, false, 0, NULL},
     [EXPR_PARAMETER] = {"parameter", 0, false, false, false, 0, NULL},
     [EXPR_TAP] = {"tap", 0, false, false, false, 0, NULL},
+    [EXPR_POSITION] = {"position", 0, false, false, false, 0, NULL},
     [EXPR_ADD] = {"+", 2, false, false, false, 1, NULL},
     [EXPR_SUBTRACT] = {"-", 2, false, false, false, 1, NULL},
     [EXPR_MULTIPLY] = {"*", 2, false, false, false, 1, NULL},

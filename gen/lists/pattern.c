@@ -140,7 +140,7 @@ static void write_plan(text *t, const pattern *pattern, const pattern_source *s)
 void pattern_write_function(text *t, const pattern *p, int function, const char *result,
                             const char *name) {
     const model *m = p->functions;
-    const emitter e = {m, NULL, NULL};
+    const emitter e = {.model = m};
     const char *target = "return";
     const expr_id root = m->outputs[function].value;
     assert(root != EXPR_NONE);

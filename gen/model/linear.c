@@ -12,7 +12,7 @@
 typedef struct pass {
     const model *m;
     expr_pool *pool;
-    const bool *taps; /* some tap is below the node */
+    const bool *taps; /* what differs from point to point is below the node */
     expr_id *weight;  /* EXPR_NONE: the root does not reach it */
     linear_form *out;
 } pass;
@@ -50,7 +50,7 @@ static bool representable(const pass *p, expr_id weight) {
     for (int i = 0; i < expr_words[n->op].operands; i++)
         if (expr_get(p->pool, n->operand[i])->op != EXPR_CONSTANT)
             return true;
-    return n->op == EXPR_PARAMETER;
+    return n->op == EXPR_PARAMETER || n->op == EXPR_POSITION;
 }
 
 static bool add_term(pass *p, const expr_node *tap, expr_id weight) {
@@ -103,12 +103,13 @@ static int compare_terms(const void *left, const void *right) {
     return 0;
 }
 
-/* Marks the nodes up to the root that have a tap below them; returns how many are taps. */
+/* Marks the nodes up to the root that have a tap, or the point's place, below them; returns how
+   many are taps. */
 static int mark_taps(const expr_pool *pool, expr_id root, bool *taps) {
     int count = 0;
     for (expr_id id = 0; id <= root; id++) {
         const expr_node *n = expr_get(pool, id);
-        taps[id] = n->op == EXPR_TAP;
+        taps[id] = expr_varies(n);
         count += n->op == EXPR_TAP;
         for (int i = 0; i < expr_words[n->op].operands; i++)
             taps[id] |= taps[n->operand[i]];

@@ -9,6 +9,13 @@ void model_roots(const model *m, expr_id roots[MAX_FIELDS]) {
         roots[o] = m->outputs[o].value;
 }
 
+model *model_attached(const model *m, int index) {
+    const int monitor = index - (m->injected != NULL);
+    if (monitor < 0)
+        return m->injected;
+    return monitor < m->monitor_count ? m->monitors[monitor].map : NULL;
+}
+
 int model_array_of(const model *m, int field, bool previous) {
     for (int i = 0; i < m->array_count; i++)
         if (m->arrays[i].field == field && m->arrays[i].previous == previous)
@@ -119,15 +126,34 @@ static bool *find_parts(job *j, const expr_pool *pool, const bool *live) {
     return part;
 }
 
+/* Nodes that hold a position and nothing that data decide. */
+static bool *find_placed(job *j, const expr_pool *pool) {
+    bool *placed = job_array(j, (size_t)pool->count + 1, sizeof *placed);
+    bool *taps = job_array(j, (size_t)pool->count + 1, sizeof *taps);
+    for (expr_id id = 0; id < pool->count; id++) {
+        const expr_node *n = expr_get(pool, id);
+        taps[id] = n->op == EXPR_TAP;
+        placed[id] = n->op == EXPR_POSITION;
+        for (int i = 0; i < expr_words[n->op].operands; i++) {
+            taps[id] |= taps[n->operand[i]];
+            placed[id] |= placed[n->operand[i]];
+        }
+    }
+    for (expr_id id = 0; id < pool->count; id++)
+        placed[id] &= !taps[id];
+    return placed;
+}
+
 int conditions_find(job *j, const expr_pool *pool, const expr_id *roots, int count,
                     condition **out) {
     const bool *live = expr_live(pool, j, roots, count), *part = find_parts(j, pool, live);
+    const bool *placed = find_placed(j, pool);
     int found = 0;
     *out = job_alloc(j, sizeof **out);
     for (expr_id id = 0; id < pool->count; id++) {
         const expr_op op = expr_get(pool, id)->op;
         const bool whole = (op == EXPR_ALL || op == EXPR_ANY) && !part[id];
-        if (!live[id] || (!condition_is_comparison(op) && !whole))
+        if (!live[id] || placed[id] || (!condition_is_comparison(op) && !whole))
             continue;
         *out = job_grow(j, *out, (size_t)found, sizeof **out);
         (*out)[found++] = (condition){.node = id};

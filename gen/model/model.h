@@ -79,6 +79,25 @@ typedef struct model_output {
                       function that is not given */
 } model_output;
 
+/* Points: a set of places, given for a run, where values are added to a field after each step, or
+   its values recorded. */
+enum { MAX_SETS = 16 };
+typedef struct model_set {
+    const char *name; /* an identifier */
+    int field;
+    int injects; /* the output of `injected` that is added; −1: the field is recorded */
+} model_set;
+
+/* A reduction over the grid, of the numbers that a map makes of the fields. */
+typedef struct model_monitor {
+    const char *name;  /* an identifier */
+    const char *op;    /* of reduce: "max" */
+    double identity;   /* of the op */
+    struct model *map; /* from the fields that the spec reads, all of them in, to one array; with
+                          the parameters of the whole model */
+    struct subject *subject; /* the map as a spec of its own */
+} model_monitor;
+
 typedef enum shape_kind {
     SHAPE_STAR,
     SHAPE_BOX,
@@ -110,7 +129,14 @@ typedef struct model {
     model_output outputs[MAX_FIELDS];
     int output_count;
     const struct separable *separable; /* of a convolution; else NULL */
+    model_set sets[MAX_SETS];          /* sorted by name */
+    int set_count;
+    struct model *injected; /* NULL, or what sets inject: a model without a grid of the same fields,
+                               arrays and parameters, and one more array, the point's sample */
+    model_monitor monitors[MAX_SETS]; /* sorted by name */
+    int monitor_count;
     expr_pool *pool;
+    unsigned positions; /* those that the outputs hold, a bit each */
     bool arranged;  /* its expressions are computed as they stand, each operation by itself: nothing
                        is rewritten, and no sum takes in a product but EXPR_FMA's */
     bool nonlinear; /* some output is not a weighted sum of taps: no textbook counts its work */
@@ -123,6 +149,10 @@ typedef struct model {
 
 /* The values of the outputs; and the array of a field at a level, -1 where there is none. */
 void model_roots(const model *, expr_id roots[MAX_FIELDS]);
+/* The models that share the parameters of this one: what sets inject and the maps of monitors; NULL
+   after the last. */
+struct model *model_attached(const model *, int index);
+
 int model_array_of(const model *, int field, bool previous);
 
 /* Parameters, one each, as the dtype holds them. */
@@ -242,7 +272,8 @@ static inline bool condition_is_comparison(expr_op op) {
 }
 
 /* Every comparison below the roots, and every `all` and `any` that stands in no other: in the
-   pool's order, counts 0. Returns how many. */
+   pool's order, counts 0. Conditions on positions alone are left out: their sides are the spec's,
+   whatever the data. Returns how many. */
 int conditions_find(job *, const expr_pool *, const expr_id *roots, int count, condition **out);
 
 /* A side of a condition that less than 1 % of the evaluations took. */

@@ -170,6 +170,8 @@ static void print_node(printer *p, const item *i) {
         text_printf(word, "p.%s", p->m->parameters[n->index].name);
     else if (n->op == EXPR_TAP)
         print_tap(p, n);
+    else if (n->op == EXPR_POSITION)
+        text_printf(word, "at.%s", position_words[n->index].name);
     else if (n->op == EXPR_NEGATE) {
         push_node(p, n->operand[0], BIND_TIGHT, false);
         push_literal(p, "-", BREAK_NEVER);
@@ -341,6 +343,22 @@ static void print_parameters(const model *m, model_detail detail, writer *w) {
     end_line(w);
 }
 
+/* No kernel of an update depends on the points. */
+static void print_sets(const model *m, text *out) {
+    writer own = {.out = out, .word = text_new(out->job), .line = out->length}, *w = &own;
+    for (int i = 0; i < m->set_count; i++) {
+        const model_set *s = &m->sets[i];
+        text_printf(&w->word, "points %s: ", s->name);
+        if (s->injects < 0) {
+            text_printf(&w->word, "record %s", m->fields[s->field].name);
+        } else {
+            text_printf(&w->word, "add to %s: ", m->fields[s->field].name);
+            model_print_condition(m->injected, m->injected->outputs[s->injects].value, &w->word);
+        }
+        end_line(w);
+    }
+}
+
 void model_print(const model *m, model_detail detail, text *out) {
     writer w = {.out = out, .word = text_new(out->job), .line = out->length};
     if (detail == MODEL_ALL)
@@ -353,6 +371,8 @@ void model_print(const model *m, model_detail detail, text *out) {
     print_fields(m, detail, &w);
     print_parameters(m, detail, &w);
     print_expressions(m, &w);
+    if (detail == MODEL_ALL)
+        print_sets(m, out);
 }
 
 void model_print_functions(const model *m, model_detail detail, text *out) {

@@ -9,6 +9,7 @@
 /* At most LANES cells along an axis, from `at` on. Lanes beyond the last cell get 0. */
 typedef struct stretch {
     const int64_t *size;
+    const reference_place *place;
     int64_t at[AXES];
     int along;
     int count;
@@ -173,6 +174,23 @@ static void tap_read(const model *m, const tap *t, const reference_array *arrays
     finish(to, a->bounds == NULL);
 }
 
+/* Whole numbers, as the dtype has them. A ghost cell beyond a periodic side repeats another one. */
+static void position_read(const model *m, int which, const stretch *s, row *to) {
+    const reference_place *p = s->place;
+    const int axis = which % AXES;
+    const bool placed = which < POSITION_NX, wraps = m->sides[axis][0].kind == BOUNDARY_PERIODIC;
+    for (int i = 0; i < LANES; i++) {
+        int64_t v = which == POSITION_STEP ? p->step : p->global[axis];
+        if (placed) {
+            v = p->origin[axis] + s->at[axis] + (axis == s->along ? i : 0);
+            if (wraps)
+                v = (v % p->global[axis] + p->global[axis]) % p->global[axis];
+        }
+        to->value[i] = dtype_round(m->dtype, (double)v);
+    }
+    finish(to, true);
+}
+
 /* ---- cells
    -------------------------------------------------------------------------------------- */
 
@@ -234,6 +252,8 @@ static void evaluate(const reference *r, const reference_array *arrays, const st
         const step *now = &r->steps[i];
         if (now->code == EXPR_TAP)
             tap_read(r->m, &r->taps[now->tap], arrays, s, &rows[now->to]);
+        else if (now->code == EXPR_POSITION)
+            position_read(r->m, now->position, s, &rows[now->to]);
         else
             row_apply(&r->rounding, now, &rows[now->to], &rows[now->from[0]], &rows[now->from[1]],
                       &rows[now->from[2]]);
@@ -266,9 +286,10 @@ static void store(const reference *r, int output, const reference_array *arrays,
 }
 
 void reference_cells(const reference *r, const reference_array *arrays, const int64_t size[AXES],
-                     const int64_t at[AXES], int along, int count, void *scratch, double *values,
-                     double *bounds, bool *kept) {
+                     const reference_place *place, const int64_t at[AXES], int along, int count,
+                     void *scratch, double *values, double *bounds, bool *kept) {
     const model *m = r->m;
+    const reference_place whole = {.global = {size[0], size[1], size[2]}};
     const uintptr_t begin = (uintptr_t)scratch + counts_bytes(r);
     row *rows = (row *)((begin + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT);
     bool all_kept = false;
@@ -276,6 +297,7 @@ void reference_cells(const reference *r, const reference_array *arrays, const in
         all_kept |= axis != along && kept_along(m, axis, at[axis], size[axis]);
     for (int done = 0; done < count; done += LANES) {
         stretch s = {.size = size, .at = {at[0], at[1], at[2]}, .along = along};
+        s.place = place != NULL ? place : &whole;
         s.at[along] += done;
         s.count = count - done < LANES ? count - done : LANES;
         bool keep[LANES];
@@ -295,10 +317,10 @@ void reference_cells(const reference *r, const reference_array *arrays, const in
 }
 
 void reference_row(const reference *r, const reference_array *arrays, const int64_t size[AXES],
-                   int64_t x0, int64_t y, int64_t z, int count, void *scratch, double *values,
-                   double *bounds, bool *kept) {
-    reference_cells(r, arrays, size, (const int64_t[AXES]){x0, y, z}, 0, count, scratch, values,
-                    bounds, kept);
+                   const reference_place *place, int64_t x0, int64_t y, int64_t z, int count,
+                   void *scratch, double *values, double *bounds, bool *kept) {
+    reference_cells(r, arrays, size, place, (const int64_t[AXES]){x0, y, z}, 0, count, scratch,
+                    values, bounds, kept);
 }
 
 /* A function of one number takes as long as this many additions. */
@@ -336,6 +358,7 @@ void reference_steps_open(reference_steps *s, const reference *r, const model *m
     double *at = memory;
     *s = (reference_steps){.reference = r, .model = m, .along = (size[0] + PIECE - 1) / PIECE};
     memcpy(s->size, size, sizeof s->size);
+    memcpy(s->place.global, size, sizeof s->place.global);
     memcpy(s->begin, begin, sizeof s->begin);
     memcpy(s->end, end, sizeof s->end);
     memcpy(s->arrays, arrays, (size_t)m->array_count * sizeof *arrays);
@@ -392,8 +415,8 @@ void reference_steps_piece(const reference_steps *s, int64_t piece, void *scratc
     double *values = (double *)(void *)((char *)scratch + results_offset(s));
     double *bounds = values + (size_t)s->model->output_count * PIECE;
     if (count > 0)
-        reference_row(s->reference, s->arrays, s->size, first, y, z, count, scratch, values, bounds,
-                      NULL);
+        reference_row(s->reference, s->arrays, s->size, &s->place, first, y, z, count, scratch,
+                      values, bounds, NULL);
     for (int i = 0; i < s->field_count; i++) {
         const reference_field *f = &s->fields[i];
         const int64_t slot = s->done % (f->levels + 1), at = row * s->size[0] + first;
@@ -416,4 +439,5 @@ void reference_steps_turn(reference_steps *s) {
                               .bounds = f->bounds[slot]};
     }
     s->done++;
+    s->place.step++;
 }

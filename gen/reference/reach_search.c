@@ -9,7 +9,7 @@
 #include "gen/model/model.h"
 
 enum { MOST_WISHES = 8 };
-static_assert(REACH_ARRAYS <= 32, "a set of arrays is 32 bits");
+static_assert(REACH_ARRAYS <= 64, "a set of arrays is 64 bits");
 #define SEVERAL (-2) /* taps */
 
 typedef struct wishes {
@@ -24,10 +24,10 @@ typedef struct search {
     const expr_pool *pool;
     const bool *live;
     const double *parameters;
-    double *value;   /* of nodes without taps */
-    expr_id *only;   /* the tap below a node; EXPR_NONE: there is none */
+    double *value;   /* of nodes without taps and positions */
+    expr_id *only;   /* the tap or position below a node; EXPR_NONE: there is none */
     double *terms;   /* that the node sums up */
-    uint32_t *reads; /* arrays below a node */
+    uint64_t *reads; /* arrays below a node */
     wishes **wanted; /* by node; NULL: nothing */
     reach_found *found;
 } search;
@@ -56,8 +56,8 @@ static void learn(search *s) {
         const bool sum = n->op == EXPR_ADD || n->op == EXPR_SUBTRACT;
         if (!s->live[id])
             continue;
-        s->only[id] = n->op == EXPR_TAP ? id : EXPR_NONE;
-        s->reads[id] = n->op == EXPR_TAP ? UINT32_C(1) << n->index : 0;
+        s->only[id] = n->op == EXPR_TAP || n->op == EXPR_POSITION ? id : EXPR_NONE;
+        s->reads[id] = n->op == EXPR_TAP ? UINT64_C(1) << n->index : 0;
         s->terms[id] = sum ? 0 : 1;
         for (int i = 0; i < expr_words[n->op].operands; i++) {
             const expr_id o = n->operand[i];
@@ -117,7 +117,8 @@ static void note_wish(search *s, int array, double value, bool rounded) {
 /* Asks that the node come to the value, for some cell. */
 static void wish(search *s, expr_id id, double value, bool rounded) {
     const expr_node *n = expr_get(s->pool, id);
-    if (!isfinite(value) || is_uniform(s, id) || expr_words[n->op].gives_truth)
+    if (!isfinite(value) || is_uniform(s, id) || expr_words[n->op].gives_truth ||
+        n->op == EXPR_POSITION)
         return;
     if (n->op == EXPR_TAP) {
         note_wish(s, n->index, value, rounded);
@@ -247,7 +248,7 @@ static void hand_down(search *s, const expr_node *n, double v, bool rounded) {
 static void seek(search *s) {
     for (expr_id id = s->pool->count; id-- > 0;) {
         const expr_node *n = expr_get(s->pool, id);
-        if (!s->live[id] || is_uniform(s, id) || n->op == EXPR_TAP)
+        if (!s->live[id] || is_uniform(s, id) || expr_words[n->op].operands == 0)
             continue;
         if (condition_is_comparison(n->op) || n->op == EXPR_MIN || n->op == EXPR_MAX)
             wish_equal(s, n->operand[0], n->operand[1]);

@@ -20,8 +20,8 @@ static rounding rounding_of(dtype type) {
                       .exact = type == DTYPE_FLOAT ? 0x1p16 : 0x1p40};
 }
 
-/* Facts about a live node. Nodes without taps are the same for all cells; they are evaluated while
-   the reference is made. */
+/* Facts about a live node. Nodes without taps and positions are the same for all cells; they are
+   evaluated while the reference is made. */
 typedef struct fact {
     bool uniform, never_negative;
     bool compared; /* a comparison depends on it */
@@ -159,7 +159,7 @@ static void find_facts(maker *k, const double *parameters) {
         if (!k->live[id])
             continue;
         f[id].row = -1;
-        f[id].uniform = n->op != EXPR_TAP;
+        f[id].uniform = n->op != EXPR_TAP && n->op != EXPR_POSITION;
         for (int i = 0; i < expr_words[n->op].operands; i++) {
             f[id].uniform &= f[n->operand[i]].uniform;
             f[n->operand[i]].uses++;
@@ -193,6 +193,7 @@ static void make_step(maker *k, expr_id id) {
     const int operands = expr_words[n->op].operands;
     step s = step_of(f, n, id);
     s.condition = f[id].condition;
+    s.position = n->index;
     if (n->op == EXPR_TAP) {
         s.tap = k->tap_count++;
         k->r->taps[s.tap] = (tap){.array = n->index, .d = {n->d[0], n->d[1], n->d[2]}};

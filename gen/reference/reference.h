@@ -25,6 +25,12 @@ typedef struct reference_array {
                              layout; NULL: the data are exactly what the kernel has */
 } reference_array;
 
+/* What positions are made of: the place of cell (0,0,0) in the whole grid, the whole grid's sizes,
+   and the step. */
+typedef struct reference_place {
+    int64_t origin[AXES], global[AXES], step;
+} reference_place;
+
 /* Evaluates the cells x0 … x0+count−1 of row (y, z) of a grid of this size. `arrays`: one for each
    of the model's arrays. For every output o it writes values[o*count + i] and bounds[o*count + i].
    A cell that `fixed` keeps has its own bits and the bound 0; `kept` (count entries, may be NULL)
@@ -32,17 +38,18 @@ typedef struct reference_array {
    of infinity means that the cell cannot be judged: a comparison too close to call, a division by
    nearly 0, an overflow. Bounds are never NaN. A value that is NaN or infinite, with a finite
    bound, is what the kernel must have too. `scratch` has reference_scratch(r, count) bytes, which
-   are 0 at first: the sides of conditions are counted there. */
+   are 0 at first: the sides of conditions are counted there. `place` NULL: the grid is the whole
+   grid, and the step the first. */
 size_t reference_scratch(const reference *, int count);
 void reference_row(const reference *, const reference_array *arrays, const int64_t size[AXES],
-                   int64_t x0, int64_t y, int64_t z, int count, void *scratch, double *values,
-                   double *bounds, bool *kept);
+                   const reference_place *place, int64_t x0, int64_t y, int64_t z, int count,
+                   void *scratch, double *values, double *bounds, bool *kept);
 
 /* The same for cells at … along another axis. It serves where few cells of each row are asked for,
    because cells that lie next to each other along `axis` are worked through many at a time. */
 void reference_cells(const reference *, const reference_array *arrays, const int64_t size[AXES],
-                     const int64_t at[AXES], int along, int count, void *scratch, double *values,
-                     double *bounds, bool *kept);
+                     const reference_place *place, const int64_t at[AXES], int along, int count,
+                     void *scratch, double *values, double *bounds, bool *kept);
 
 /* The time of a cell of whole rows, in operations of a few nanoseconds each. */
 double reference_work(const reference *, const int64_t size[AXES]);
@@ -67,6 +74,7 @@ typedef struct reference_steps {
     int64_t size[AXES], begin[AXES], end[AXES]; /* the box that is updated */
     int64_t along;                              /* pieces of a row */
     int64_t done;
+    reference_place place;                  /* of the next step */
     reference_array arrays[2 * MAX_FIELDS]; /* what the next step reads */
     reference_field fields[MAX_FIELDS];
     int field_count;
@@ -76,7 +84,7 @@ typedef struct reference_steps {
 size_t reference_steps_bytes(const model *, int64_t points);
 
 /* `arrays`, one for each of the model's, and `memory` outlive it; that may be NULL where no step is
- * made. */
+ * made. The grid is the whole grid, unless s->place is set anew. */
 void reference_steps_open(reference_steps *, const reference *, const model *,
                           const int64_t size[AXES], const int64_t begin[AXES],
                           const int64_t end[AXES], const reference_array *arrays, void *memory);
@@ -105,7 +113,7 @@ void reach_note_as(dtype, reach_numbers *, double value);
 
 typedef struct reach_found {
     reach_numbers arrays[REACH_ARRAYS];
-    uint32_t tied; /* a set of arrays whose cells are compared with each other */
+    uint64_t tied; /* a set of arrays whose cells are compared with each other */
 } reach_found;
 
 /* Searches all that is below the roots. `wanted` (NULL: none) are numbers that the first root is to
@@ -143,8 +151,8 @@ typedef struct rounding {
 
 enum { STEP_SCALE = EXPR_OP_COUNT }; /* row · constant */
 
-/* One instruction: an expr_op or STEP_SCALE. EXPR_CONSTANT fills a row with `constant`. EXPR_TAP is
-   the caller's. */
+/* One instruction: an expr_op or STEP_SCALE. EXPR_CONSTANT fills a row with `constant`. EXPR_TAP
+   and EXPR_POSITION are the caller's. */
 typedef struct step {
     int code;
     int to, from[3];     /* rows */
@@ -152,6 +160,7 @@ typedef struct step {
     scalar constant;     /* CONSTANT, SCALE */
     bool distributed;    /* DIVIDE: the divisor is the same for all cells */
     bool never_negative; /* the first operand, whatever is rounded */
+    int position;        /* POSITION */
     bool exactly;        /* a comparison depends on it: an error of 0 is worth finding */
     int condition;       /* whose sides are counted: its number + 1; 0: none */
     int tap;             /* TAP */

@@ -105,6 +105,28 @@ static const char *tap_name(writer *w, const expr_node *n) {
     return name.data;
 }
 
+/* Positions are whole numbers until they are converted, so that none is rounded twice. */
+static void write_position(writer *w, expr_id id) {
+    const int which = expr_get(w->pool, id)->index, of = which % AXES;
+    const char *name = job_print(w->job, "at_%s", position_words[which].name);
+    int axis = 0; /* the kernel's */
+    while (which != POSITION_STEP && w->e->axes[axis] != of)
+        axis++;
+    text_printf(w->out, "    const Real %s = static_cast<Real>(", name);
+    if (which == POSITION_STEP)
+        text_printf(w->out, "arguments.step%s);\n", w->e->steps ? " + at.steps()" : "");
+    else if (which >= POSITION_NX)
+        text_printf(w->out, "arguments.global[%d]);\n", axis);
+    else if (w->e->model->sides[of][0].kind == BOUNDARY_PERIODIC)
+        text_printf(w->out,
+                    "wrapped(arguments.origin[%d] + at.template index<%d>(), "
+                    "arguments.global[%d]));\n",
+                    axis, axis, axis);
+    else
+        text_printf(w->out, "arguments.origin[%d] + at.template index<%d>());\n", axis, axis);
+    set(w, id, name, LEVEL_PRIMARY);
+}
+
 static void write_leaf(writer *w, expr_id id) {
     const expr_node *n = expr_get(w->pool, id);
     const model *m = w->e->model;
@@ -118,6 +140,10 @@ static void write_leaf(writer *w, expr_id id) {
         const char *name = job_print(w->job, "%s_value", m->parameters[n->index].name);
         text_printf(w->out, "    const Real %s = arguments.parameter[%d];\n", name, n->index);
         set(w, id, name, LEVEL_PRIMARY);
+        return;
+    }
+    if (n->op == EXPR_POSITION) {
+        write_position(w, id);
         return;
     }
     if (w->e->axes == NULL) { /* an operand of a function */

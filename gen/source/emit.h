@@ -9,6 +9,7 @@ typedef struct emitter {
     const model *model;
     const int *axes; /* kernel axis → grid axis, or −1; NULL: taps are operands by name */
     const int *kernel_arrays; /* the model's array → the kernel's */
+    bool steps;               /* the kernel makes several, and `at` counts them */
 } emitter;
 
 /* Writes statements that end in `targets[i] roots[i];`, such as "out[0] = …". */

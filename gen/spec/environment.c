@@ -158,6 +158,8 @@ void spec_vocabulary(describe *word, void *user) {
         word(user, "dtype", dtype_words[i].name, dtype_words[i].summary);
     for (int i = 0; i < USE_COUNT; i++)
         word(user, "use of a field", use_words[i], use_summaries[i]);
+    for (int i = 0; i < POSITION_COUNT; i++)
+        word(user, "position", position_words[i].name, position_words[i].summary);
     for (int i = 0; i < BOUNDARY_COUNT; i++)
         word(user, "boundary", boundary_words[i].name, boundary_words[i].summary);
     for (int i = 0; i < METHODS; i++)

@@ -73,7 +73,8 @@ bool spec_read_function(lua_State *L, int table, const char *key, model *m, int 
     for (int i = 0; i < operands; i++)
         spec_push_expr(L, expr_tap(s->pool, i, (const int[AXES]){0}), true);
     spec_push_parameters(L);
-    lua_call(L, operands + 1, LUA_MULTRET);
+    spec_push_positions(L);
+    lua_call(L, operands + 2, LUA_MULTRET);
     const int results = lua_gettop(L) - base;
     if (results != 1)
         spec_fail(L, "%s returns %d values instead of one", key, results);

@@ -119,6 +119,9 @@ static expr_id copy_node(lua_State *L, model *m, const expr_node *n, const expr_
         m->points += m->shape == SHAPE_UPDATE;
         return expr_tap(m->pool, array, n->d);
     }
+    case EXPR_POSITION:
+        m->positions |= 1u << n->index;
+        return expr_position(m->pool, (position)n->index);
     default:
         for (int i = 0; i < expr_words[n->op].operands; i++)
             operand[i] = copies[n->operand[i]];
@@ -136,7 +139,7 @@ static bool is_nonlinear(job *j, const model *m, const expr_id *roots) {
         int with_taps = 0;
         for (int i = 0; i < expr_words[n->op].operands; i++)
             with_taps += taps[n->operand[i]];
-        taps[id] = n->op == EXPR_TAP || with_taps > 0;
+        taps[id] = expr_varies(n) || with_taps > 0;
         const bool sum = n->op == EXPR_ADD || n->op == EXPR_SUBTRACT || n->op == EXPR_NEGATE;
         const bool scaled = (n->op == EXPR_MULTIPLY && with_taps == 1) ||
                             (n->op == EXPR_DIVIDE && !taps[n->operand[1]]);
@@ -159,6 +162,31 @@ static void count_operations(job *j, model *m) {
     m->nonlinear = m->dims > 0 && is_nonlinear(j, m, roots);
 }
 
+void spec_collect_attached(lua_State *L, model *m) {
+    const spec_state *s = spec_of(L);
+    expr_id roots[MAX_FIELDS];
+    model *f;
+    for (int i = 0; (f = model_attached(m, i)) != NULL; i++) {
+        model_roots(f, roots);
+        spec_charge_memory(L, (size_t)s->pool->count * sizeof(bool));
+        spec_collect_parameters(L, m, expr_live(s->pool, s->job, roots, f->output_count));
+    }
+}
+
+/* The attached models have the parameters of the whole model, which has theirs too. */
+static void finish_attached(lua_State *L, model *m) {
+    expr_id roots[MAX_FIELDS];
+    model *f;
+    spec_collect_attached(L, m);
+    for (int i = 0; (f = model_attached(m, i)) != NULL; i++) {
+        memcpy(f->parameters, m->parameters, sizeof f->parameters);
+        f->parameter_count = m->parameter_count;
+        f->declared = true;
+        model_roots(f, roots);
+        spec_finish_model(L, f, roots);
+    }
+}
+
 void spec_finish_model(lua_State *L, model *m, const expr_id outputs[MAX_FIELDS]) {
     spec_finish_stage(L, m, outputs, NULL);
 }
@@ -171,6 +199,7 @@ void spec_finish_stage(lua_State *L, model *m, const expr_id outputs[MAX_FIELDS]
     const bool *live = expr_live(s->pool, s->job, outputs, m->output_count);
     expr_id *copies = job_array(s->job, (size_t)count + 1, sizeof *copies);
     spec_collect_parameters(L, m, live);
+    finish_attached(L, m);
     m->pool = expr_pool_new(s->job);
     for (int i = 0; i < count; i++)
         copies[i] = live[i] ? copy_node(L, m, expr_get(s->pool, i), copies, arrays) : EXPR_NONE;
@@ -262,6 +291,8 @@ static expr_id substitute(lua_State *L, const model *m, const spec_constants *c,
     }
     case EXPR_TAP:
         return expr_tap(s->pool, n->index, n->d);
+    case EXPR_POSITION:
+        return expr_position(s->pool, (position)n->index);
     default:
         break;
     }
@@ -270,12 +301,25 @@ static expr_id substitute(lua_State *L, const model *m, const spec_constants *c,
     return spec_make(L, n->op, operand[0], operand[1], operand[2]);
 }
 
+/* The outputs of a model, or of one that is attached to it, in the load's pool. */
+static void substitute_all(lua_State *L, const model *m, const model *of, const spec_constants *c,
+                           expr_id outputs[MAX_FIELDS]) {
+    const expr_pool *from = of->pool;
+    spec_charge_memory(L, (size_t)from->count * sizeof(expr_id));
+    expr_id *copies = job_array(spec_of(L)->job, (size_t)from->count, sizeof *copies);
+    for (int i = 0; i < from->count; i++)
+        copies[i] = substitute(L, m, c, expr_get(from, i), copies);
+    for (int i = 0; i < of->output_count; i++)
+        outputs[i] = of->outputs[i].value == EXPR_NONE ? EXPR_NONE : copies[of->outputs[i].value];
+}
+
 /* Back to before spec_finish_model, which then finds out anew what depends on the expressions. The
    parameters that a spec lists stay; others are those that it still uses. */
 static void reset(model *m, const spec_constants *c) {
     int kept = 0;
     if (m->shape == SHAPE_UPDATE)
         m->points = 0;
+    m->positions = 0;
     for (int i = 0; i < m->array_count; i++)
         m->arrays[i].used = false;
     for (int i = 0; i < m->parameter_count && m->declared; i++)
@@ -284,18 +328,24 @@ static void reset(model *m, const spec_constants *c) {
     m->parameter_count = kept;
 }
 
+static void put_attached(lua_State *L, model *m, const spec_constants *c) {
+    model *f;
+    expr_id outputs[MAX_FIELDS];
+    for (int i = 0; (f = model_attached(m, i)) != NULL; i++) {
+        substitute_all(L, m, f, c, outputs);
+        for (int k = 0; k < f->output_count; k++)
+            f->outputs[k].value = outputs[k];
+        reset(f, c);
+    }
+}
+
 static void put_constants(lua_State *L, model *m, const spec_constants *c) {
     spec_state *s = spec_of(L);
     s->line = m->line; /* where errors of the expressions belong, as far as it is known */
     const int mark = s->pool->count;
-    const expr_pool *from = m->pool;
-    spec_charge_memory(L, (size_t)from->count * sizeof(expr_id));
-    expr_id *copies = job_array(s->job, (size_t)from->count, sizeof *copies);
-    for (int i = 0; i < from->count; i++)
-        copies[i] = substitute(L, m, c, expr_get(from, i), copies);
     expr_id outputs[MAX_FIELDS];
-    for (int i = 0; i < m->output_count; i++)
-        outputs[i] = m->outputs[i].value == EXPR_NONE ? EXPR_NONE : copies[m->outputs[i].value];
+    substitute_all(L, m, m, c, outputs);
+    put_attached(L, m, c);
     if (s->pool->limit != NULL)
         spec_fail(L, "%s", s->pool->limit);
     reset(m, c);

@@ -36,8 +36,10 @@ enum {
 typedef struct spec_update {
     const char *name; /* for messages: "an update function", "the function op" */
     model *model;
-    int dims;       /* 0 until a shape, the key or the first tap says it */
-    int least_dims; /* of the weight tables applied */
+    bool grid;         /* of a stencil: there are positions */
+    int dims;          /* 0 until a shape, the key or the first tap says it */
+    int least_dims;    /* of the weight tables applied */
+    int position_dims; /* that the positions need which were read */
     int low[2 * MAX_FIELDS][AXES], high[2 * MAX_FIELDS][AXES]; /* by array: how far the taps called
                                                                   reach */
     bool partial;          /* a stage: it returns a table of the fields that it writes */
@@ -213,8 +215,23 @@ const char **spec_method_words(job *);     /* by the table of methods */
 void spec_open_fields(lua_State *);
 int spec_apply(lua_State *);
 void spec_push_parameters(lua_State *); /* what p.name is read from */
+/* Refuses positions along axes that the stencil does not have. */
+void spec_check_positions(lua_State *, int dims, int position_dims);
+void spec_push_positions(lua_State *); /* what at.x is read from, or why there is no such thing */
+void spec_push_fields(lua_State *, const model *, bool named); /* what f.name is, or the field */
+expr_id spec_to_output(lua_State *, const char *where, const char *name); /* on the top */
+void spec_take_reach(const spec_update *, model *); /* how far the taps of an update went */
 void spec_run_update(lua_State *, int function, bool named, spec_update *,
                      expr_id outputs[MAX_FIELDS]);
+
+/* points.c: the key points, of a model whose fields, arrays and dimensions are known. The functions
+   of the sets stand in the load's pool until the model is finished. `named`: as of fields. */
+void spec_read_points(lua_State *, int table, bool named, model *);
+extern const spec_key spec_set_keys[];
+
+/* monitors.c: the key monitors, likewise; the boundary is known too */
+void spec_read_monitors(lua_State *, int table, bool named, model *);
+extern const spec_key spec_monitor_keys[];
 
 /* tune.c: the key tune, of grids (whose dimensions are known) and of patterns */
 void spec_read_tune(lua_State *, int table, model *);
@@ -248,6 +265,7 @@ void spec_finish_model(lua_State *, model *, const expr_id outputs[MAX_FIELDS]);
 void spec_finish_stage(lua_State *, model *, const expr_id outputs[MAX_FIELDS], const int *arrays);
 /* Adds the parameters among these nodes of the load's pool. */
 void spec_collect_parameters(lua_State *, model *, const bool *live);
+void spec_collect_attached(lua_State *, model *); /* those of points and monitors */
 void spec_put_constants(lua_State *, const subject *, const spec_constants *);
 
 /* lists.c: what the families of lists share (gen/lists/pattern.h) */

@@ -16,6 +16,9 @@ const spec_key spec_stencil_keys[] = {
     {"parameters", "the parameters and their default values: { k = 0.05 }"},
     {"dtype", "\"float\" (the default) or \"double\""},
     {"boundary", "what is outside of the grid; \"fixed\" by default"},
+    {"points",
+     "places where values are added or recorded: { rec = { field = \"u\", sample = true } }"},
+    {"monitors", "reductions over the grid: { r = { op = \"max\", map = ... } }"},
     {"schedule", "constraints on how the grid is walked; what is left out is chosen"},
     {"tune", "the values that tuning tries, by key of schedule: { time = { 1, 2, 4 } }"},
     {NULL, NULL},
@@ -142,21 +145,16 @@ static void build_update(lua_State *L, stencil_reading *b) {
     model *m = b->model;
     if (lua_type(L, -1) != LUA_TFUNCTION)
         spec_fail_expected(L, "update", NULL, "a function", -1);
-    spec_update u = {.name = "an update function", .model = m, .dims = m->dims};
+    spec_update u = {.name = "an update function", .model = m, .grid = true, .dims = m->dims};
     spec_run_update(L, lua_gettop(L), b->named, &u, b->outputs);
     m->dims = u.dims != 0 ? u.dims : u.least_dims;
     if (m->dims == 0)
         spec_fail(L, "the update reads no field, so the stencil needs the key dims");
+    spec_check_positions(L, m->dims, u.position_dims);
     m->shape = SHAPE_UPDATE;
     if (b->shape != NULL)
         widen(m->low, m->high, b->shape);
-    for (int i = 0; i < m->array_count; i++)
-        for (int axis = 0; axis < AXES; axis++) {
-            m->arrays[i].low[axis] = u.low[i][axis];
-            m->arrays[i].high[axis] = u.high[i][axis];
-            m->low[axis] = u.low[i][axis] > m->low[axis] ? u.low[i][axis] : m->low[axis];
-            m->high[axis] = u.high[i][axis] > m->high[axis] ? u.high[i][axis] : m->high[axis];
-        }
+    spec_take_reach(&u, m);
 }
 
 static void build_outputs(lua_State *L, stencil_reading *b) {
@@ -188,7 +186,9 @@ int spec_stencil(lua_State *L) {
     b.named = spec_read_fields(L, 1, m);
     m->declared = spec_read_parameters(L, 1, m);
     build_outputs(L, &b);
+    spec_read_points(L, 1, b.named, m);
     spec_read_boundary(L, 1, m, BOUNDARY_FIXED);
+    spec_read_monitors(L, 1, b.named, m);
     spec_read_schedule(L, 1, m);
     spec_read_tune(L, 1, m);
     spec_finish_model(L, m, b.outputs);

@@ -15,6 +15,9 @@ const spec_key spec_system_keys[] = {
     {"dtype", "\"float\" (the default) or \"double\""},
     {"boundary", "what is outside of the grid, for stages that do not say; \"fixed\" by default"},
     {"stages", "what a step does, in this order: a list of tables"},
+    {"points",
+     "places where values are added or recorded: { rec = { field = \"u\", sample = true } }"},
+    {"monitors", "reductions over the grid: { r = { op = \"max\", map = ... } }"},
     {"schedule", "constraints on how all stages walk the grid; what is left out is chosen"},
     {"fuse", "false: every stage has launches of its own; true by default"},
     {NULL, NULL},
@@ -42,7 +45,7 @@ typedef struct stage_reading {
 typedef struct system_reading {
     model *all; /* of all fields; scratch ones are inout */
     bool scratch[MAX_FIELDS], unwritten[MAX_FIELDS];
-    int dims, least_dims;
+    int dims, least_dims, position_dims;
     stage_reading *stages;
     int count, calls;
 } system_reading;
@@ -87,8 +90,10 @@ static void find_reads(lua_State *L, const system_reading *r, stage_reading *sta
 static void run_update(lua_State *L, system_reading *r, stage_reading *stage) {
     spec_update u = {.name = "an update function",
                      .model = r->all,
+                     .grid = true,
                      .dims = r->dims,
                      .least_dims = r->least_dims,
+                     .position_dims = r->position_dims,
                      .partial = true,
                      .unwritten = r->unwritten};
     lua_Debug about;
@@ -100,6 +105,7 @@ static void run_update(lua_State *L, system_reading *r, stage_reading *stage) {
     spec_run_update(L, lua_gettop(L), true, &u, stage->outputs);
     r->dims = u.dims;
     r->least_dims = u.least_dims;
+    r->position_dims = u.position_dims;
     memcpy(stage->low, u.low, sizeof stage->low);
     memcpy(stage->high, u.high, sizeof stage->high);
     find_reads(L, r, stage);
@@ -148,6 +154,7 @@ static void read_stages(lua_State *L, system_reading *r) {
     r->all->dims = r->dims != 0 ? r->dims : r->least_dims;
     if (r->all->dims == 0)
         spec_fail(L, "no stage reads a field, so the system needs the key dims");
+    spec_check_positions(L, r->all->dims, r->position_dims);
 }
 
 /* ---- what fits together ---------------------------------------------------------------------- */
@@ -260,8 +267,10 @@ static void read_constraints(lua_State *L, system_reading *r) {
     lua_pop(L, 1);
 }
 
-/* How far a step reaches is the sum of its stages. */
-static void sum_reaches(const system_reading *r, model *whole) {
+/* How far a step reaches is the sum of its stages; it has the positions of them all. */
+static void sum_stages(const system_reading *r, model *whole) {
+    for (int i = 0; i < r->count; i++)
+        whole->positions |= r->stages[i].model->positions;
     for (int i = 0; i < r->count; i++)
         for (int axis = 0; axis < AXES; axis++) {
             whole->low[axis] += r->stages[i].times * r->stages[i].model->low[axis];
@@ -305,6 +314,7 @@ static void collect_parameters(lua_State *L, const system_reading *r, model *who
         spec_collect_parameters(
             L, whole, expr_live(s->pool, s->job, r->stages[i].outputs, r->all->output_count));
     }
+    spec_collect_attached(L, whole);
     whole->declared = true;
 }
 
@@ -313,6 +323,8 @@ static void make_models(lua_State *L, system_reading *r, system_model *out) {
         EXPR_NONE, EXPR_NONE, EXPR_NONE, EXPR_NONE, EXPR_NONE, EXPR_NONE, EXPR_NONE, EXPR_NONE,
         EXPR_NONE, EXPR_NONE, EXPR_NONE, EXPR_NONE, EXPR_NONE, EXPR_NONE, EXPR_NONE, EXPR_NONE};
     out->whole = make_whole(L, r);
+    spec_read_points(L, 1, true, out->whole);
+    spec_read_monitors(L, 1, true, out->whole);
     collect_parameters(L, r, out->whole);
     for (int f = 0; f < r->all->field_count; f++)
         if (r->scratch[f])
@@ -327,7 +339,7 @@ static void make_models(lua_State *L, system_reading *r, system_model *out) {
                                         .last = i,
                                         .alone = r->stages[i].alone};
     }
-    sum_reaches(r, out->whole);
+    sum_stages(r, out->whole);
     spec_finish_model(L, out->whole, nothing);
 }
 

@@ -47,7 +47,18 @@ static void record_reach(spec_update *u, int array, const int d[AXES]) {
     }
 }
 
+void spec_check_positions(lua_State *L, int dims, int position_dims) {
+    if (position_dims > dims)
+        spec_fail(L,
+                  "at.%c and at.n%c are of an axis that the stencil, with %d dimension%s, does not "
+                  "have",
+                  axis_names[position_dims - 1], axis_names[position_dims - 1], dims,
+                  dims == 1 ? "" : "s");
+}
+
 static void check_dims(lua_State *L, spec_update *u) {
+    if (u->dims != 0)
+        spec_check_positions(L, u->dims, u->position_dims);
     if (u->dims != 0 && u->dims < u->least_dims)
         spec_fail(L, "a weight table for %d dimensions is applied in a stencil of %d",
                   u->least_dims, u->dims);
@@ -136,6 +147,33 @@ static int index_parameters(lua_State *L) {
     return 1;
 }
 
+/* at.name */
+static int index_positions(lua_State *L) {
+    const spec_state *s = spec_of(L);
+    spec_update *u = s->update;
+    const char *known[POSITION_COUNT];
+    int which = 0;
+    for (int i = 0; i < POSITION_COUNT; i++)
+        known[i] = position_words[i].name;
+    while (which < POSITION_COUNT &&
+           (lua_type(L, 2) != LUA_TSTRING || strcmp(lua_tostring(L, 2), known[which]) != 0))
+        which++;
+    if (u == NULL)
+        spec_fail(L, "a position can only be read inside an update function");
+    if (!u->grid)
+        spec_fail(L,
+                  "%s has no positions, which the cells of a grid have: give what depends on an "
+                  "element's place as a list of its own",
+                  u->name);
+    if (which == POSITION_COUNT)
+        spec_fail_unknown(L, "key", " of at", 2, known, POSITION_COUNT);
+    if (which < POSITION_STEP && which % AXES + 1 > u->position_dims)
+        u->position_dims = which % AXES + 1;
+    check_dims(L, u);
+    spec_push_expr(L, expr_position(s->pool, (position)which), false);
+    return 1;
+}
+
 /* f.name for a name that is not a field's */
 static int index_fields(lua_State *L) {
     const spec_state *s = spec_of(L);
@@ -181,7 +219,20 @@ void spec_push_parameters(lua_State *L) {
     lua_pop(L, 1);
 }
 
-static void push_arguments(lua_State *L, const model *m, bool named) {
+/* at.name = value */
+static int set_position(lua_State *L) {
+    spec_fail(L, "a position cannot be set: it is where the point lies, or the step");
+}
+
+void spec_push_positions(lua_State *L) {
+    push_indexed(L, index_positions);
+    lua_getmetatable(L, -1);
+    lua_pushcfunction(L, set_position);
+    lua_setfield(L, -2, "__newindex");
+    lua_pop(L, 1);
+}
+
+void spec_push_fields(lua_State *L, const model *m, bool named) {
     if (!named)
         push_field(L, 0, false);
     else
@@ -190,10 +241,9 @@ static void push_arguments(lua_State *L, const model *m, bool named) {
         push_field(L, i, false);
         lua_setfield(L, -2, m->fields[i].name);
     }
-    spec_push_parameters(L);
 }
 
-static expr_id get_output(lua_State *L, const char *where, const char *name) {
+expr_id spec_to_output(lua_State *L, const char *where, const char *name) {
     spec_expr e;
     if (lua_type(L, -1) == LUA_TUSERDATA && luaL_testudata(L, -1, SPEC_FIELD) != NULL)
         spec_fail(L, "%s: expected an expression, got a field; read it as %s(0, ...)", where, name);
@@ -214,7 +264,7 @@ static void read_results(lua_State *L, const model *m, expr_id outputs[MAX_FIELD
             keys[count++] = (spec_key){m->fields[i].name, NULL};
     keys[count] = (spec_key){NULL, NULL};
     if (count == 1) {
-        outputs[0] = get_output(L, where, keys[0].name);
+        outputs[0] = spec_to_output(L, where, keys[0].name);
         return;
     }
     if (!lua_istable(L, -1))
@@ -225,7 +275,7 @@ static void read_results(lua_State *L, const model *m, expr_id outputs[MAX_FIELD
     for (int i = 0; i < count; i++) {
         if (!spec_get(L, -1, keys[i].name))
             spec_fail(L, "the table that update returns has no entry '%s'", keys[i].name);
-        outputs[i] = get_output(L, where, keys[i].name);
+        outputs[i] = spec_to_output(L, where, keys[i].name);
         lua_pop(L, 1);
     }
 }
@@ -251,7 +301,7 @@ static void read_some_results(lua_State *L, const model *m, expr_id outputs[MAX_
             spec_fail(L, "%s: field '%s' is only read (in) and cannot be written", where, name);
         if (given)
             outputs[output] =
-                get_output(L, job_print(spec_of(L)->job, "%s: %s", where, name), name);
+                spec_to_output(L, job_print(spec_of(L)->job, "%s: %s", where, name), name);
         any = any || given;
         output += m->fields[i].use != USE_IN;
         lua_pop(L, 1);
@@ -267,8 +317,10 @@ void spec_run_update(lua_State *L, int function, bool named, spec_update *u,
     s->serial++;
     const int base = lua_gettop(L);
     lua_pushvalue(L, function);
-    push_arguments(L, u->model, named);
-    lua_call(L, 2, LUA_MULTRET);
+    spec_push_fields(L, u->model, named);
+    spec_push_parameters(L);
+    spec_push_positions(L);
+    lua_call(L, 3, LUA_MULTRET);
     s->at = u->line;
     const int results = lua_gettop(L) - base;
     if (results == 0 || (results == 1 && lua_isnil(L, -1)))
@@ -282,4 +334,15 @@ void spec_run_update(lua_State *L, int function, bool named, spec_update *u,
     lua_settop(L, base);
     s->at = 0;
     s->update = NULL;
+}
+
+void spec_take_reach(const spec_update *u, model *m) {
+    for (int i = 0; i < m->array_count; i++)
+        for (int axis = 0; axis < AXES; axis++) {
+            const int low = u->low[i][axis], high = u->high[i][axis];
+            m->arrays[i].low[axis] = low;
+            m->arrays[i].high[axis] = high;
+            m->low[axis] = low > m->low[axis] ? low : m->low[axis];
+            m->high[axis] = high > m->high[axis] ? high : m->high[axis];
+        }
 }

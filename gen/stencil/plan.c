@@ -155,6 +155,10 @@ plan *plan_fit(job *j, const plan_facts *f, const schedule *s, const gpu *t, con
     if (*refusal != NULL)
         return NULL;
     p->form = of->form(f, s);
+    if (of->fused && m->positions != 0 && !p->form->positions) {
+        *refusal = "its steps do not know positions, for which the update asks (at)";
+        return NULL;
+    }
     lay_axes(p);
     if (!of->fused)
         lay_tile(p);

@@ -137,6 +137,7 @@ static void describe_shape(const model *m, const plan_facts *f, program *out) {
     memcpy(out->grid.high, m->high, sizeof out->grid.high);
     for (int axis = 0; axis < m->dims; axis++)
         out->grid.periodic[axis] = m->sides[axis][0].kind == BOUNDARY_PERIODIC;
+    out->grid.positions = m->positions != 0;
     out->grid.corners = f->corners || !f->column_or_plane;
 }
 

@@ -51,6 +51,8 @@ void source_write_launch_of(text *t, const program *program, const program_launc
     for (int k = 0; k < AXES; k++) {
         const char *extent = l->grid.axes[k] < 0 ? "1" : extents[l->grid.axes[k]];
         text_printf(t, "//     a.size[%d] = a.end[%d] = %s", k, k, extent);
+        if (program->grid.positions)
+            text_printf(t, ", a.global[%d] = %s", k, extent);
         if (!one_way)
             write_inner_blocks(t, l, k, extent);
         text_add(t, ";\n");
@@ -95,6 +97,9 @@ void source_write_rotation(text *t, const program *program) {
         before = ", ";
     }
     text_add(t, before[0] == ',' ? ".\n" : "");
+    if (program->grid.positions)
+        text_add(t, "// a.origin is where the grid's first cell lies in the whole grid, a.step the "
+                    "number of the step.\n");
 }
 
 void source_write_pack_note(text *t, const program_launch *l) {

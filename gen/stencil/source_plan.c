@@ -111,6 +111,10 @@ void source_write_arguments_of(text *t, const model *m, int grids, const char *a
     text_printf(t, "    Real parameter[%d];", m->parameter_count > 0 ? m->parameter_count : 1);
     for (int i = 0; i < m->parameter_count; i++)
         text_printf(t, "%s %s", i > 0 ? "," : " //", m->parameters[i].name);
+    if (m->positions != 0)
+        text_add(t, "\n    long long origin[3], global[3]; // of cell (0, 0, 0) in the whole grid, "
+                    "and its sizes\n"
+                    "    long long step; // the first that this launch makes");
     text_printf(t,
                 "\n};\nstatic_assert(sizeof(Arguments) == %zu, \"the host packs %zu bytes\");\n\n",
                 bytes, bytes);
@@ -204,6 +208,17 @@ static void write_boundaries(text *t, const model *m, const plan *p) {
     text_add(t, "\n");
 }
 
+/* Ghost cells beyond a periodic side stand for the cells that they repeat. */
+static void write_wrapped(text *t, const model *m) {
+    bool wraps = false;
+    for (int axis = 0; axis < m->dims; axis++)
+        wraps |= (m->positions >> axis & 1) != 0 && m->sides[axis][0].kind == BOUNDARY_PERIODIC;
+    if (wraps)
+        text_add(t, "// The cell that a ghost cell beyond a periodic side repeats.\n"
+                    "__device__ __forceinline__ long long wrapped(long long i, long long size) {\n"
+                    "    return i < 0 ? i + size : i >= size ? i - size : i;\n}\n");
+}
+
 static void write_update(text *t, const model *m, const plan_facts *f, const emitter *e) {
     const char *targets[MAX_FIELDS];
     for (int o = 0; o < m->output_count; o++)
@@ -229,7 +244,7 @@ void source_write_kernel(text *t, const plan *p, const program *program, int whi
                          bool packs) {
     const plan_facts *f = p->facts;
     const model *m = f->model;
-    const emitter e = {m, p->axes, p->kernel_array};
+    const emitter e = {m, p->axes, p->kernel_array, plan_method(p)->fused};
     if (asks_for_numbers(t->job, m))
         text_add(t, "#include \"numbers.cuh\"\n\n");
     text_printf(t, "#define STENCIL_KERNEL %s\n", program->launches[which].entry);
@@ -238,6 +253,8 @@ void source_write_kernel(text *t, const plan *p, const program *program, int whi
     if (p->form->macros != NULL)
         p->form->macros(t, p, packs, has_only_written(m, p, program));
     write_rules(t, m, p);
+    if (m->positions != 0)
+        text_add(t, "#define PLAN_POSITIONS 1 // the update asks where its point lies\n");
     text_add(t, "\n");
     write_constants(t, m, p, program, packs);
     if (!of_several)
@@ -246,6 +263,7 @@ void source_write_kernel(text *t, const plan *p, const program *program, int whi
     write_boundaries(t, m, p);
     if (p->form->definitions != NULL)
         p->form->definitions(t, p);
+    write_wrapped(t, m);
     if (p->form->points)
         write_update(t, m, f, &e);
     if (p->form->sums)

@@ -43,7 +43,8 @@ typedef struct fusing {
     bool local[SYSTEM_STAGES][AXES]; /* reads its own point alone along the axis */
     model_side sides[AXES][2];
     int keeps[AXES][2]; /* the margin of the results */
-    expr_pool *pool;    /* arrays: 2·name, and 1 more for the previous level */
+    unsigned positions;
+    expr_pool *pool; /* arrays: 2·name, and 1 more for the previous level */
     const plan_facts *facts[SYSTEM_STAGES];
     copy *copies;
     int copy_count;
@@ -272,11 +273,22 @@ static expr_id read_tap(place *p, const expr_node *n) {
     return expr_tap(f->pool, 2 * name_of(f, name) + a->previous, d);
 }
 
+/* Next to a point, a boundary decides whose index it would be. */
+static expr_id read_position(place *p, const expr_node *n) {
+    fusing *f = p->fusing;
+    if (n->index < POSITION_NX && p->d[n->index] != 0)
+        refuse(f, "one reads the other's results next to its point, and they depend on the place");
+    f->positions |= 1u << n->index;
+    return expr_position(f->pool, (position)n->index);
+}
+
 static expr_id read_leaf(void *user, const expr_node *n) {
     place *p = user;
     fusing *f = p->fusing;
     if (n->op == EXPR_TAP)
         return read_tap(p, n);
+    if (n->op == EXPR_POSITION)
+        return read_position(p, n);
     if (n->op == EXPR_PARAMETER)
         return expr_parameter(f->pool, n->index);
     assert(n->op == EXPR_CONSTANT);
@@ -398,10 +410,11 @@ static void move_nodes(const fusing *f, const expr_id *roots, model *m) {
         expr_id operand[3] = {EXPR_NONE, EXPR_NONE, EXPR_NONE};
         for (int k = 0; k < expr_words[n->op].operands; k++)
             operand[k] = moved[n->operand[k]];
-        moved[i] = n->op == EXPR_TAP        ? expr_tap(m->pool, map[n->index], n->d)
-                   : n->op == EXPR_CONSTANT ? expr_constant(m->pool, n->value)
-                   : n->op == EXPR_PARAMETER
-                       ? expr_parameter(m->pool, n->index)
+        moved[i] = n->op == EXPR_TAP         ? expr_tap(m->pool, map[n->index], n->d)
+                   : n->op == EXPR_CONSTANT  ? expr_constant(m->pool, n->value)
+                   : n->op == EXPR_PARAMETER ? expr_parameter(m->pool, n->index)
+                   : n->op == EXPR_POSITION
+                       ? expr_position(m->pool, (position)n->index)
                        : expr_make(m->pool, n->op, operand[0], operand[1], operand[2]);
     }
     for (int o = 0; o < m->output_count; o++)
@@ -431,6 +444,7 @@ static model *make_model(const fusing *f, const expr_id *roots) {
                  .parameter_count = first->parameter_count,
                  .declared = true,
                  .pool = expr_pool_new(f->job),
+                 .positions = f->positions,
                  .arranged = true,
                  .nonlinear = true,
                  .schedule = first->schedule};

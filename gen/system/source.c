@@ -81,6 +81,7 @@ static program *describe(writing *w) {
     memcpy(out->grid.high, whole->high, sizeof out->grid.high);
     for (int axis = 0; axis < whole->dims; axis++)
         out->grid.periodic[axis] = whole->sides[axis][0].kind == BOUNDARY_PERIODIC;
+    out->grid.positions = whole->positions != 0;
     out->grid.corners = true;
     source_list_arrays(w->job, whole, out);
     describe_stages(w);

@@ -8,7 +8,8 @@
     total = sg.build(text='return reduce { name = "s", dtype = "double" }')(x)
     y = sg.build(text='return spmv { name = "p", dtype = "double" }', matrix=A)(x)
 
-A spec describes a stencil, a convolution, a reduction, a scan, a merge, or a product with a sparse matrix. `build`
+A spec describes a stencil, a system of equations, a convolution, a reduction, a scan, a merge, or a product with a
+sparse matrix. `build`
 chooses a schedule, writes a CUDA source for it and compiles it, for the GPU or, without one, for the processor's cores.
 
 Arrays are those of NumPy, CuPy, PyTorch and JAX, and any others with DLPack, `__cuda_array_interface__` or the buffer
@@ -22,13 +23,15 @@ which makes a copy.
     .plan .source .model .info .arrays        look into one
     .check() .measure() .explain() .tune()    whether it is right, how fast it is, why it is so, what is faster
     .save(path)                               to load it where there is neither Lua nor a compiler
+    Points, Monitor, evaluate                 sources and receivers; numbers that tell how a run does; a field by an expression
     Matrix, Context, results, doctor          sparse matrices, devices, tuning results, what this machine offers
+    Team                                      one grid on several GPUs, by MPI, torch.distributed, NCCL or threads
 
 Errors are exceptions: `Error`, and below it `SpecError`, `PlanError`, `DataError`, `CompilerError`, … with the text of
 the library. `python -m stencilgen` is the command. docs/python.md has more.
 """
 
-from ._build import build, count_specs, load
+from ._build import build, count_specs, evaluate, find_spec, load
 from ._calls import ArrayInfo, ParameterInfo
 from ._context import CacheEntry, CacheInfo, Context, DeviceInfo, Finding, default_context, doctor, version
 from ._errors import (
@@ -46,8 +49,13 @@ from ._errors import (
 from ._kernel import Check, Explanation, Kernel, KernelInfo, Method, Speed
 from ._lists import Found, Merge, Reduce, Scan
 from ._matrix import Conversion, DeviceMatrix, Format, Matrix, MatrixInfo, Product
+from ._monitors import Monitor, MonitorInfo
+from ._points import Points, PointsInfo
 from ._stencil import Stencil
-from ._tuning import Candidate, Evaluation, Progress, Result, Tuning, results
+from ._parts import Forecast, Part, forecast
+from ._team import Team, TeamInfo
+from ._transport import Transport, local_transports
+from ._tuning import Candidate, Drift, Evaluation, Progress, Result, Tuning, drifts, results
 
 __version__ = version()
 
@@ -65,11 +73,13 @@ __all__ = [
     "DeviceError",
     "DeviceInfo",
     "DeviceMatrix",
+    "Drift",
     "Error",
     "Evaluation",
     "Explanation",
     "FileError",
     "Finding",
+    "Forecast",
     "Format",
     "Found",
     "Kernel",
@@ -78,9 +88,14 @@ __all__ = [
     "MatrixInfo",
     "Merge",
     "Method",
+    "Monitor",
+    "MonitorInfo",
     "OutOfMemoryError",
     "ParameterInfo",
+    "Part",
     "PlanError",
+    "Points",
+    "PointsInfo",
     "Product",
     "Progress",
     "Reduce",
@@ -89,13 +104,21 @@ __all__ = [
     "SpecError",
     "Speed",
     "Stencil",
+    "Team",
+    "TeamInfo",
+    "Transport",
     "Tuning",
     "UsageError",
     "build",
     "count_specs",
     "default_context",
     "doctor",
+    "drifts",
+    "evaluate",
+    "find_spec",
+    "forecast",
     "load",
+    "local_transports",
     "results",
     "version",
 ]

@@ -23,6 +23,7 @@ ENUMS: dict[str, tuple[str, ...]] = {
     "sg_text": (
         "SG_TEXT_NAME", "SG_TEXT_SHAPE", "SG_TEXT_MODEL", "SG_TEXT_PLAN", "SG_TEXT_REASON", "SG_TEXT_SOURCE",
         "SG_TEXT_DTYPE", "SG_TEXT_BOUNDARY", "SG_TEXT_ARCH", "SG_TEXT_FAMILY", "SG_TEXT_MEANING",
+        "SG_TEXT_POINTS",
     ),
     "sg_kind": (
         "SG_KIND_GRID", "SG_KIND_LISTS", "SG_KIND_REDUCE", "SG_KIND_SCAN", "SG_KIND_MERGE", "SG_KIND_PRODUCT",
@@ -30,6 +31,7 @@ ENUMS: dict[str, tuple[str, ...]] = {
     "sg_origin": ("SG_NOT_COMPILED", "SG_COMPILED", "SG_FROM_CACHE", "SG_FROM_MEMORY", "SG_FROM_FILE"),
     "sg_role": ("SG_READ", "SG_WRITE"),
     "sg_binary_kind": ("SG_BINARY_CUBIN", "SG_BINARY_PTX"),
+    "sg_link": ("SG_LINK_STORES", "SG_LINK_NCCL", "SG_LINK_NETWORK", "SG_LINK_HOST"),
     "sg_combine": ("SG_COMBINE_SUM", "SG_COMBINE_MIN", "SG_COMBINE_MAX"),
     "sg_search": ("SG_SEARCH_GUIDED", "SG_SEARCH_EXHAUSTIVE", "SG_SEARCH_RANDOM"),
 }  # fmt: skip
@@ -78,7 +80,7 @@ class sg_build_options(Sized):
     _fields_ = [
         ("struct_size", c_size_t), ("text", c_char_p), ("index", c_int), ("schedule", c_char_p), ("arch", c_char_p),
         ("size", c_int64 * 3), ("source_only", c_int), ("constants", POINTER(sg_constant)), ("constant_count", c_int),
-        ("matrix", c_void_p), ("steps", c_int64), ("gpu", c_char_p),
+        ("matrix", c_void_p), ("steps", c_int64), ("gpu", c_char_p), ("monitor", c_char_p),
     ]  # fmt: skip
 
 
@@ -90,6 +92,7 @@ class sg_kernel_info(Sized):
         ("shared_bytes", c_size_t), ("registers", c_int), ("local_bytes", c_int), ("blocks_resident", c_int),
         ("compile_seconds", c_double), ("size", c_int64 * 3), ("occupancy", c_double), ("origin", c_int),
         ("compiler", c_char_p), ("steps", c_int), ("found", c_char_p), ("kind", c_int),
+        ("point_sets", c_int), ("monitors", c_int),
     ]  # fmt: skip
 
 
@@ -117,11 +120,19 @@ class sg_grid(ctypes.Structure):
     _fields_ = [("data", c_void_p), ("size", c_int64 * 3), ("stride", c_int64 * 3)]
 
 
+class sg_array(ctypes.Structure):
+    _fields_ = [
+        ("name", c_char_p), ("grid", sg_grid),
+    ]  # fmt: skip
+
+
 class sg_arguments(Sized):
     _fields_ = [
         ("struct_size", c_size_t), ("grids", POINTER(sg_grid)), ("grid_count", c_int),
         ("parameters", POINTER(c_double)), ("parameter_count", c_int), ("begin", c_int64 * 3), ("end", c_int64 * 3),
         ("temporary", c_void_p), ("temporary_bytes", c_size_t),
+        ("origin", c_int64 * 3), ("global", c_int64 * 3), ("step", c_int64),
+        ("arrays", POINTER(sg_array)), ("array_count", c_int), ("values", POINTER(sg_constant)), ("value_count", c_int),
     ]  # fmt: skip
 
 
@@ -375,7 +386,7 @@ class sg_team_options(Sized):
 class sg_team_info(Sized):
     _fields_ = [
         ("struct_size", c_size_t), ("rank", c_int), ("ranks", c_int), ("engine", c_char_p), ("seconds", c_double),
-        ("exchanges", c_int64), ("bytes", c_int64),
+        ("exchanges", c_int64), ("bytes", c_int64), ("exchange_seconds", c_double),
     ]  # fmt: skip
 
 
@@ -383,8 +394,36 @@ class sg_team_part(Sized):
     _fields_ = [
         ("struct_size", c_size_t), ("global", c_int64 * 3), ("ranks", c_int * 3), ("launches", c_int),
         ("place", c_int * 3), ("begin", c_int64 * 3), ("end", c_int64 * 3), ("low", c_int64 * 3),
-        ("high", c_int64 * 3), ("size", c_int64 * 3),
+        ("high", c_int64 * 3), ("size", c_int64 * 3), ("steps", c_int64),
     ]  # fmt: skip
+
+
+class sg_team_forecast(Sized):
+    _fields_ = [
+        ("struct_size", c_size_t), ("latency", c_double), ("rate", c_double), ("bytes", c_int64),
+        ("messages", c_int), ("alone_seconds", c_double), ("interior_seconds", c_double),
+        ("exchange_seconds", c_double), ("seconds", c_double), ("hidden", c_int),
+    ]  # fmt: skip
+
+
+sg_points_read = CFUNCTYPE(c_int, c_void_p, c_int64, c_int64, c_void_p)
+sg_points_write = CFUNCTYPE(c_int, c_void_p, c_int64, c_int64, c_void_p)
+
+
+class sg_points_info(Sized):
+    _fields_ = [("struct_size", c_size_t), ("name", c_char_p), ("field", c_char_p), ("injects", c_int)]
+
+
+class sg_points(Sized):
+    _fields_ = [
+        ("struct_size", c_size_t), ("name", c_char_p), ("count", c_int64), ("positions", POINTER(c_double)),
+        ("series", c_void_p), ("traces", c_void_p), ("read", sg_points_read), ("write", sg_points_write),
+        ("user", c_void_p),
+    ]  # fmt: skip
+
+
+class sg_monitor_info(Sized):
+    _fields_ = [("struct_size", c_size_t), ("name", c_char_p), ("op", c_char_p)]
 
 
 # More callbacks, of functions that list things.
@@ -408,6 +447,7 @@ FUNCTIONS: dict[str, tuple[Any, tuple[Any, ...]]] = {
     "sg_abandon": (None, ()),
     "sg_device": (_status, (_object, POINTER(sg_device_info))),
     "sg_count_specs": (_status, (_object, c_char_p, c_char_p, POINTER(c_int))),
+    "sg_find_spec": (_status, (_object, c_char_p, c_char_p, c_char_p, POINTER(c_int))),
     "sg_build": (_status, (_object, c_char_p, POINTER(sg_build_options), _out)),
     "sg_release": (None, (_object,)),
     "sg_save": (_status, (_object, c_char_p, c_char_p)),
@@ -426,6 +466,10 @@ FUNCTIONS: dict[str, tuple[Any, tuple[Any, ...]]] = {
     "sg_temporary_bytes": (_status, (_object, POINTER(sg_arguments), POINTER(c_size_t))),
     "sg_launch": (_status, (_object, POINTER(sg_arguments), c_void_p)),
     "sg_run": (_status, (_object, POINTER(sg_arguments), c_int64, c_void_p, POINTER(c_int))),
+    "sg_evaluate_field": (
+        _status,
+        (_object, c_char_p, c_char_p, POINTER(c_int64), POINTER(c_int64), POINTER(c_int64), POINTER(c_double)),
+    ),
     "sg_synchronize": (_status, (_object, c_void_p)),
     "sg_mark_stream": (_status, (_object, c_void_p, _out)),
     "sg_mark_passed": (_status, (_object, POINTER(c_int))),
@@ -479,10 +523,23 @@ FUNCTIONS: dict[str, tuple[Any, tuple[Any, ...]]] = {
         _status,
         (_object, _object, POINTER(sg_team_part), POINTER(sg_arguments), c_int64, c_void_p, POINTER(c_int)),
     ),
+    "sg_team_estimate": (
+        _status,
+        (_object, c_char_p, POINTER(sg_build_options), c_int, c_int, POINTER(sg_team_part), POINTER(sg_team_forecast)),
+    ),
     "sg_team_reduce": (_status, (_object, c_int, POINTER(c_double), c_int, POINTER(c_double))),
     "sg_team_gather": (_status, (_object, c_void_p, c_size_t, c_void_p)),
     "sg_team_wait": (_status, (_object, c_void_p)),
     "sg_team_agree": (_status, (_object, c_char_p)),
+    "sg_kernel_points": (_status, (_object, c_int, POINTER(sg_points_info))),
+    "sg_points_open": (_status, (_object, POINTER(c_int64), POINTER(sg_points), c_int, _out)),
+    "sg_run_points": (_status, (_object, POINTER(sg_arguments), c_int64, c_void_p, POINTER(c_int))),
+    "sg_points_close": (None, (_object,)),
+    "sg_kernel_monitor": (_status, (_object, c_int, POINTER(sg_monitor_info))),
+    "sg_monitor_open": (_status, (_object, _object, POINTER(c_int64), _out)),
+    "sg_monitor_sample": (_status, (_object, POINTER(sg_arguments), c_void_p)),
+    "sg_monitor_read": (_status, (_object, POINTER(c_int64), POINTER(c_double), c_int, POINTER(c_int))),
+    "sg_monitor_close": (None, (_object,)),
     "sg_drifts": (_status, (_object, c_int64, drift_callback, c_void_p)),
 }
 

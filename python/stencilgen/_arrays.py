@@ -7,6 +7,7 @@ NumPy, CuPy, PyTorch and JAX are asked in their own words, which is quick. All o
 from __future__ import annotations
 
 import ctypes
+import importlib
 import sys
 from ctypes import POINTER, c_int32, c_int64, c_uint8, c_uint16, c_uint64, c_void_p
 from typing import Any, Iterable, Optional, Sequence, Union
@@ -24,6 +25,8 @@ View = tuple[int, tuple[int, ...], Optional[tuple[int, ...]], str, int, bool, An
 NUMPY_NAMES = {"float": "float32", "double": "float64", "int32": "int32", "int64": "int64", "uint32": "uint32"}
 WORDS = {np.dtype(name).str: word for word, name in NUMPY_NAMES.items()}
 NUMPY_DTYPES = {word: np.dtype(name) for word, name in NUMPY_NAMES.items()}
+_DTYPE_WORDS = {dtype: word for word, dtype in NUMPY_DTYPES.items()}
+_first_byte, _address_of = ctypes.c_char.from_buffer, ctypes.addressof
 
 
 def _in_elements(strides: tuple[int, ...], size: int) -> tuple[int, ...]:
@@ -53,6 +56,7 @@ class Library:
     name = "its library"
     dense = "numpy.ascontiguousarray(…)"  # the call that makes a copy in C order
     cast = "numpy.asarray(…, dtype={!r})"  # the call that makes one of another dtype
+    quick = False  # its arrays can be looked at twice
     held = True  # what a launch uses must be kept until its work is over; else memory is reused in the stream's order
 
     def view(self, array: Any, stream: int) -> View:
@@ -95,24 +99,29 @@ class Library:
 
 class _NumPy(Library):
     name = "NumPy"
+    quick = True
 
     def stream(self, array: Any) -> int:
         return 0
 
     def view(self, array: Any, stream: int) -> View:
-        facts = array.__array_interface__
-        text = facts["typestr"]
-        address, readonly = facts["data"]
-        strides = facts["strides"]
-        if strides is not None:
-            strides = _in_elements(strides, array.itemsize)
-        return address, facts["shape"], strides, WORDS.get(text, text), HOST, readonly, array
+        flags = array.flags
+        word = _DTYPE_WORDS.get(array.dtype) or array.dtype.str
+        strides = None if flags.c_contiguous else _in_elements(array.strides, array.itemsize)
+        return self.address(array)[0], array.shape, strides, word, HOST, not flags.writeable, array
+
+    def address(self, array: Any) -> tuple[int, Any]:
+        try:
+            return _address_of(_first_byte(array)), array
+        except (TypeError, ValueError, BufferError):  # read-only, empty or strided: this takes 1 µs
+            return int(array.__array_interface__["data"][0]), array
 
 
 class _CuPy(Library):
     name = "CuPy"
     dense = "cupy.ascontiguousarray(…)"
     cast = "….astype({!r})"
+    quick = True
     held = False
 
     def view(self, array: Any, stream: int) -> View:
@@ -141,6 +150,7 @@ class _Torch(Library):
     name = "PyTorch"
     dense = "….contiguous()"
     cast = "….to(torch.{})"
+    quick = True
     held = False
 
     def __init__(self) -> None:
@@ -149,6 +159,8 @@ class _Torch(Library):
         names = {word: name for word, name in NUMPY_NAMES.items() if hasattr(torch, name)}
         self.dtypes = {word: getattr(torch, name) for word, name in names.items()}
         self.words = {dtype: word for word, dtype in self.dtypes.items()}
+        self.places: dict[Any, int] = {}
+        self.raw_stream = getattr(torch._C, "_cuda_getCurrentRawStream", None)
 
     def view(self, array: Any, stream: int) -> View:
         if array.requires_grad and self.torch.is_grad_enabled():
@@ -157,20 +169,28 @@ class _Torch(Library):
                 "torch.autograd.Function"
             )
         device = array.device
-        if device.type == "cuda":
-            place = device.index
-        elif device.type == "cpu":
-            place = HOST
-        else:
-            raise DataError(f"the tensor is in memory of {device}: stencilgen uses the host's and CUDA's")
+        place = self.places.get(device)
+        if place is None:
+            place = self.places[device] = self._place(device)
         if array.layout is not self.torch.strided or array.is_neg():
             raise DataError("the tensor is not one of numbers in memory: ….to_dense() or ….resolve_neg() makes a copy")
         strides = None if array.is_contiguous() else tuple(array.stride())
         word = self.words.get(array.dtype, str(array.dtype))
-        return array.data_ptr(), tuple(array.shape), strides, word, place, False, array
+        return array.data_ptr(), array.shape, strides, word, place, False, array
+
+    def _place(self, device: Any) -> int:
+        if device.type == "cuda":
+            return int(device.index)
+        if device.type != "cpu":
+            raise DataError(f"the tensor is in memory of {device}: stencilgen uses the host's and CUDA's")
+        return HOST
 
     def stream(self, array: Any) -> int:
-        return int(self.torch.cuda.current_stream(array.device).cuda_stream) if array.is_cuda else 0
+        if not array.is_cuda:
+            return 0
+        if self.raw_stream is not None:  # without an object for it
+            return int(self.raw_stream(array.device.index))
+        return int(self.torch.cuda.current_stream(array.device).cuda_stream)
 
     def empty(self, like: Any, place: int, shape: tuple[int, ...], dtype: str, stream: Optional[int]) -> Any:
         torch = self.torch
@@ -234,9 +254,7 @@ class _Jax(Library):
         return _JaxOutput(jax.numpy.empty(shape, NUMPY_DTYPES[dtype], device=device), own)
 
     def finish(self, array: Any) -> Any:
-        import jax.dlpack
-
-        return jax.dlpack.from_dlpack(array)
+        return importlib.import_module("jax.dlpack").from_dlpack(array)
 
 
 def aligned_empty(shape: tuple[int, ...], dtype: Any) -> Any:

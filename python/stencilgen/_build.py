@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
-from ctypes import byref, c_int, c_void_p
+from ctypes import POINTER, byref, c_double, c_int, c_int64, c_void_p
 from typing import Any, Mapping, Optional, Sequence, Union
+
+import numpy as np
 
 from . import _abi
 from ._abi import lib
@@ -36,6 +38,13 @@ def _sizes_of(key: str, value: Any, factors: bool) -> str:
     )
 
 
+# The words of a schedule: what stands before a value in its line, and what the value is.
+_WORDS = {
+    "format": ("", "word"), "method": ("", "word"), "tile": ("tile=", "sizes"), "coarsen": ("coarsen=", "factors"),
+    "vector": ("vec=", "number"), "time": ("time=", "number"),
+}  # fmt: skip
+
+
 class Request:
     """A spec with its options, as sg_build takes them; what it points to lives as long as it does."""
 
@@ -49,10 +58,7 @@ class Request:
         self.path = bytes_of(path)
         self.matrix = matrix
         line = [schedule] if schedule else []
-        for key, (before, kind) in {
-            "format": ("", "word"), "method": ("", "word"), "tile": ("tile=", "sizes"),
-            "coarsen": ("coarsen=", "factors"), "vector": ("vec=", "number"), "time": ("time=", "number"),
-        }.items():  # fmt: skip
+        for key, (before, kind) in _WORDS.items():
             value = words.get(key)
             if value is None:
                 continue
@@ -73,6 +79,24 @@ class Request:
         self.options.size[:] = x_first(size)
 
 
+def request_of(
+    context: Context, path: Optional[Path], *, text: Optional[str] = None, size: Optional[Size] = None,
+    steps: Optional[int] = None, matrix: Any = None, constants: Optional[Mapping[str, float]] = None,
+    schedule: Optional[str] = None, compile: bool = True, index: int = 0, name: Optional[str] = None,
+    arch: Optional[str] = None, gpu: Optional[str] = None, **words: Any,
+) -> Request:  # fmt: skip
+    """The options of `build`; `words` are those of the schedule."""
+    unknown = [word for word in words if word not in _WORDS]
+    if unknown:
+        raise TypeError(f"there is no option '{unknown[0]}' of a build")
+    if name is not None:
+        index = find_spec(name, path, text=text, context=context)
+    return Request(
+        path, text, size, steps, matrix_of(matrix, context), schedule, constants, words, index=index, arch=arch, gpu=gpu,
+        source_only=int(not compile),
+    )  # fmt: skip
+
+
 def build(
     path: Optional[Path] = None,
     *,
@@ -89,6 +113,7 @@ def build(
     format: Optional[str] = None,
     schedule: Optional[str] = None,
     index: int = 0,
+    name: Optional[str] = None,
     arch: Optional[str] = None,
     gpu: Optional[str] = None,
     compile: bool = True,
@@ -117,6 +142,7 @@ def build(
     format:    of an spmv: "csr", "sell", …; "auto"
     schedule:  all of these as one line, as `plan` shows it: "register tile=32x8 coarsen=z16"
     index:     which of the specs that the file returns, from 0
+    name:      the one of this name
     arch, gpu: plan and compile for this architecture ("sm_90"), plan for this board ("H200"); None: the device's own
     compile:   False stops before compiling: the kernel has a source and a plan, and cannot be launched
     device:    "auto", "cuda", "cuda:1", "cpu": the process's context for it; None: auto, a GPU where there is one
@@ -126,12 +152,10 @@ def build(
     where the schedule cannot serve the spec, CompilerError with the log, UsageError for options.
     """
     context = context or default_context(device)
-    words = {
-        "format": format, "method": method, "tile": tile, "coarsen": coarsen, "vector": vector, "time": time,
-    }  # fmt: skip
-    request = Request(
-        path, text, size, steps, matrix_of(matrix, context), schedule, constants, words, index=index, arch=arch, gpu=gpu,
-        source_only=int(not compile),
+    request = request_of(
+        context, path, text=text, size=size, steps=steps, matrix=matrix, constants=constants, method=method, tile=tile,
+        coarsen=coarsen, vector=vector, time=time, format=format, schedule=schedule, index=index, name=name, arch=arch,
+        gpu=gpu, compile=compile,
     )  # fmt: skip
     handle = c_void_p()
     context.must(lib.sg_build(context.handle, request.path, byref(request.options), byref(handle)))
@@ -157,3 +181,54 @@ def count_specs(path: Optional[Path] = None, *, text: Optional[str] = None, cont
     encoded = None if text is None else text.encode()
     context.must(lib.sg_count_specs(context.handle, bytes_of(path), encoded, byref(count)))
     return count.value
+
+
+def find_spec(
+    name: str, path: Optional[Path] = None, *, text: Optional[str] = None, context: Optional[Context] = None
+) -> int:
+    """The index of the spec of a name in a file or a text, as `build(…, index=i)` takes it. Raises UsageError, with the
+    names that there are."""
+    context = context or default_context()
+    index = c_int()
+    encoded = None if text is None else text.encode()
+    context.must(lib.sg_find_spec(context.handle, bytes_of(path), encoded, name.encode(), byref(index)))
+    return index.value
+
+
+def evaluate(
+    expression: str,
+    size: Size,
+    *,
+    dtype: Any = "float32",
+    box: Optional[Sequence[slice]] = None,
+    name: Optional[str] = None,
+    context: Optional[Context] = None,
+) -> Any:
+    """The values of a field by an expression, as a NumPy array: what a run may begin with.
+
+        u = stencilgen.evaluate("where(lt(hypot(x - nx/2, y - ny/2), 8), 0.25, 0)", (256, 256))
+
+    expression: one of Lua, with the functions of specs, hypot and pi; x, y and z are the indices of the cell, from 0, and
+                nx, ny and nz the extents of the grid
+    size:       of the grid, (nz, ny, nx)
+    dtype:      of the array; the expression is evaluated in float64
+    box:        slices of the grid, such as `part.box` of a rank: only these cells
+    name:       what errors call the expression
+
+    Raises SpecError: "expression:1: error: unknown name 'w'; …".
+    """
+    context = context or default_context()
+    extents = (size,) if isinstance(size, int) else tuple(size)
+    if box is not None and len(box) != len(extents):
+        raise UsageError(f"a box of a grid of {len(extents)} axes is as many slices, not {len(box)}")
+    ranges = [s.indices(n)[:2] for s, n in zip(box, extents)] if box is not None else [(0, n) for n in extents]
+    shape = tuple(max(end - begin, 0) for begin, end in ranges)
+    values = np.empty(shape, np.float64)
+    if values.size == 0:
+        return values.astype(dtype)
+    begin = [b for b, _ in reversed(ranges)] + [0] * (3 - len(ranges))
+    end = [e for _, e in reversed(ranges)] + [1] * (3 - len(ranges))
+    triples = [(c_int64 * 3)(*three) for three in ([n or 1 for n in x_first(size)], begin, end)]
+    out = values.ctypes.data_as(POINTER(c_double))
+    context.must(lib.sg_evaluate_field(context.handle, bytes_of(name), expression.encode(), *triples, out))
+    return values.astype(dtype, copy=False)

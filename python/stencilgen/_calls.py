@@ -61,6 +61,7 @@ class Frame:
         self.temporary_bytes = 0
         self.has_values = False
         self.has_box = False
+        self.has_place = False
 
 
 class Slot:

@@ -39,10 +39,10 @@ def copy_facts(kind: type[T], struct: Any, **more: Any) -> T:
     return kind(**values)
 
 
-def at_end(owner: Any, function: Callable[..., Any], *arguments: Any) -> None:
-    """Calls the function when nobody holds the owner any more, or the process ends; not in a fork's child, which must
-    leave alone what its parent opened."""
-    weakref.finalize(owner, _in_process, os.getpid(), function, arguments)
+def at_end(owner: Any, function: Callable[..., Any], *arguments: Any) -> Callable[[], Any]:
+    """Calls the function when nobody holds the owner any more, or the process ends, or what is returned is called; once,
+    and not in a fork's child, which must leave alone what its parent opened."""
+    return weakref.finalize(owner, _in_process, os.getpid(), function, arguments)
 
 
 def _in_process(process: int, function: Callable[..., Any], arguments: tuple[Any, ...]) -> None:
@@ -250,10 +250,12 @@ class Context:
         if size == 0:
             return 0
         if self.place == _arrays.HOST:  # launches are over when they return
-            memory = getattr(self._thread, "memory", None)
+            memory, address = getattr(self._thread, "memory", (None, 0))
             if memory is None or memory.nbytes < size:
-                memory = self._thread.memory = _arrays.aligned_empty((size,), "u1")
-            return int(memory.ctypes.data)
+                memory = _arrays.aligned_empty((size,), "u1")
+                address = int(memory.ctypes.data)
+                self._thread.memory = memory, address
+            return address
         with self._lock:
             known = self._scratch.setdefault(stream, [])  # smaller ones stay: CUDA graphs may hold on to them
             if not known or known[-1][1] < size:
@@ -289,7 +291,8 @@ def default_context(device: str | None = None) -> Context:
 
 
 def doctor(device: str | None = None, *, nvrtc: str | os.PathLike[str] | None = None) -> list[Finding]:
-    """Which driver, NVRTC, compiler, cache and database are used, and why, or what to do where one is missing.
+    """Which driver, NVRTC, compiler, cache and database are used, and NCCL and the reach of GPUs for teams, and why, or
+    what to do where one is missing.
 
     `print(*stencilgen.doctor(), sep="\\n")` shows it.
     """
@@ -299,9 +302,10 @@ def doctor(device: str | None = None, *, nvrtc: str | os.PathLike[str] | None = 
     callback = _abi.sg_finding(
         lambda _, what, usable, text: found.append(Finding(text_of(what), bool(usable), text_of(text)))
     )
-    status = lib.sg_doctor(byref(options), callback, None)
-    if status:
-        raise error_of(status, None)
+    for ask in (lib.sg_doctor, lib.sg_team_doctor):
+        status = ask(byref(options), callback, None)
+        if status:
+            raise error_of(status, None)
     return found
 
 

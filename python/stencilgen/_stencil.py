@@ -1,16 +1,21 @@
-"""Kernels on grids: stencils and convolutions."""
+"""Kernels on grids: stencils, systems and convolutions."""
 
 from __future__ import annotations
 
 from collections import namedtuple
+from ctypes import byref
 from time import perf_counter
-from typing import Any, Mapping, Optional, Sequence
+from typing import Any, Callable, Mapping, Optional, Sequence
 
+from . import _abi
 from ._abi import lib
-from ._arrays import HOST, library_of
+from ._arrays import HOST, library_of, x_first
 from ._calls import Frame, Slot
+from ._context import copy_facts
 from ._errors import UsageError
 from ._kernel import Kernel, kernel_kind
+from ._monitors import Maps, Monitor, MonitorInfo, OpenMonitors, check_monitors
+from ._points import OpenPoints, Points, PointsInfo, check_names
 
 # A run is made in parts, so that an interrupt is seen between them: on the cpu device of about this many seconds.
 # On a GPU the parts are long enough to lose nothing.
@@ -20,7 +25,7 @@ _GPU_LAUNCHES = 4096
 
 @kernel_kind("SG_KIND_GRID")
 class Stencil(Kernel):
-    """The update of a grid, or of several fields on one: of `stencil` and `convolution` specs.
+    """The update of a grid, or of several fields on one: of `stencil`, `system` and `convolution` specs.
 
         heat = stencilgen.build("heat13.lua", size=(512, 512, 512), steps=100)
         u = heat.run(u, steps=100)
@@ -43,6 +48,11 @@ class Stencil(Kernel):
         self._written = [i for i, a in enumerate(self.arrays) if a.written]
         # Arrays that swap roles after each launch: the written one, the current one, the previous one.
         self._rotating = [(i, a.reads, a.previous) for i, a in enumerate(self.arrays) if a.written and a.reads >= 0]
+        self._maps = Maps(self.context, self._handle, self._monitor_count)
+        #: the monitors that its spec declares
+        self.monitors: tuple[MonitorInfo, ...] = self._maps.infos
+        #: the sets of points that its spec declares
+        self.points: tuple[PointsInfo, ...] = tuple(self._points_of(i) for i in range(self._point_sets))
         self._all = range(len(self.arrays))
         self._single = self.info.steps == 1
         self._part = self.info.steps if self._place == HOST else self.info.steps * _GPU_LAUNCHES
@@ -58,15 +68,27 @@ class Stencil(Kernel):
             self._results.append((a.field, a.reads if a.reads >= 0 else i))
             if a.previous >= 0:
                 self._results.append((a.field + "_prev", a.previous))
+        self._after_step = [self._moved[i] for _, i in self._results]  # the arrays that hold the results of one step
         self._tuple: Any = None
         if len(self._results) > 1:
             self._tuple = namedtuple("Fields", [name for name, _ in self._results], rename=True)  # type: ignore[misc]
+
+    def _points_of(self, index: int) -> PointsInfo:
+        info = _abi.sg_points_info()
+        self.context.must(lib.sg_kernel_points(self._handle, index, byref(info)))
+        return copy_facts(PointsInfo, info)
+
+    @property
+    def points_source(self) -> str:
+        """The CUDA file of its points; "" if there are none."""
+        return self._text("SG_TEXT_POINTS")
 
     def __call__(
         self,
         *arrays: Any,
         out: Any = None,
         box: Any = None,
+        points: Optional[Mapping[str, Points]] = None,
         stream: Any = None,
         parameters: Optional[Mapping[str, float]] = None,
         **named: Any,
@@ -77,7 +99,8 @@ class Stencil(Kernel):
 
         Returns the new field, or a named tuple of several.
         """
-        return self.run(*arrays, out=out, box=box, stream=stream, parameters=parameters, **named)
+        make = self._watched(points, 0, None, 0, None) if points is not None or self.points else None
+        return self._run(arrays, 1, out, False, box, stream, parameters, named, None, make)
 
     def run(
         self,
@@ -86,22 +109,60 @@ class Stencil(Kernel):
         out: Any = None,
         overwrite: bool = False,
         box: Any = None,
+        step: int = 0,
+        origin: Optional[Sequence[int]] = None,
+        whole: Optional[Sequence[int]] = None,
+        points: Optional[Mapping[str, Points]] = None,
+        monitors: Optional[Mapping[str, Monitor]] = None,
+        every: int = 0,
+        until: Optional[Callable[[dict[str, float]], Any]] = None,
         stream: Any = None,
         parameters: Optional[Mapping[str, float]] = None,
         **named: Any,
     ) -> Any:
         """Any number of steps, each from the one before. The arrays given stay as they are, and nothing is copied.
 
-        steps:     how many; with 0 the arrays come back as they are
-        out:       of one step: the array for the result (a tuple for several written fields, or a dict by name)
-        overwrite: the arrays given may be used as memory, and their content is lost; saves one grid a time level
-        box:       slices of the cells to update, `numpy.s_[2:-2, 2:-2]`; others keep their values
-        stream:    an integer or an object with `__cuda_stream__`; None: the caller's current one
+        steps:      how many; with 0 the arrays come back as they are
+        out:        of one step: the array for the result (a tuple for several written fields, or a dict by name)
+        overwrite:  the arrays given may be used as memory, and their content is lost; saves one grid a time level
+        box:        slices of the cells to update, `numpy.s_[2:-2, 2:-2]`; others keep their values
+        step:       the number of the first step, for specs that ask for `at.step`
+        origin:     of arrays that are a part of a larger grid: where their first cell is in it, (z, y, x); for specs that
+                    ask for `at.x`, …
+        whole:      the size of that grid, (nz, ny, nx)
+        points:     of specs with points: the `Points` of each set by its name; such a run waits for its traces
+        monitors:   of specs with monitors: the `Monitor` of some by its name, sampled after each `every` steps
+        until:      a function of a dict of samples, by name: the run ends once it is true. On a GPU eight samples are read
+                    together, so up to seven times `every` more steps may be made
+        stream:     an integer or an object with `__cuda_stream__`; None: the caller's current one
 
-        Returns the new field, or a named tuple of fields (`u`, `u_prev`): arrays of the first one's library.
+        Returns the new field, or a named tuple of fields (`u`, `u_prev`): arrays of the first one's library. A dict of
+        arrays by name gives a dict of all fields, which the next call takes: `state = wave.run(state, steps=10)`.
         Raises UsageError or DataError for arrays that do not fit, DeviceError where a launch fails. An interrupt
         (KeyboardInterrupt) ends a long run between launches.
         """
+        where = None if origin is None and whole is None and not step else (step, origin, whole)
+        make = None
+        if points is not None or self.points or monitors is not None or until is not None:
+            make = self._watched(points, step, monitors, every, until)
+        return self._run(arrays, steps, out, overwrite, box, stream, parameters, named, where, make)
+
+    def _run(
+        self, arrays: tuple[Any, ...], steps: int, out: Any, overwrite: bool, box: Any, stream: Any,
+        parameters: Optional[Mapping[str, float]], named: dict[str, Any], where: Any, make: Any = None,
+    ) -> Any:  # fmt: skip
+        """A run of arrays that lie at `where`, made by `make`; None: by `_make`."""
+        if len(arrays) == 1 and isinstance(arrays[0], dict):
+            named = self._named_state(arrays[0], named)
+            results = self._run((), steps, out, overwrite, box, stream, parameters, named, where, make)
+            return self._new_state(arrays[0], results)
+        if make is None:
+            plain = steps == 1 and self._single and not overwrite and box is None and where is None
+            if plain and len(arrays) == len(self._inputs):
+                quick = self._repeat(arrays, out, stream, parameters, named)
+                if quick is not None:
+                    return quick
+            make = self._make
         found = arrays if not named and len(arrays) == len(self._inputs) else None
         frame = self._take()
         try:
@@ -110,6 +171,7 @@ class Stencil(Kernel):
                 found = tuple(split[i] for i in self._inputs)
                 out = self._named_outputs(split, out)
             self._put_parameters(frame, parameters, named)
+            self._put_place(frame, where)
             targets = None if out is None else self._targets(out, steps)
             first = found[0] if found else self._first(targets)
             library = library_of(first)
@@ -135,7 +197,7 @@ class Stencil(Kernel):
             lent = [s for s in slots if s is not None]
             try:
                 if inside:
-                    slots = self._make(frame, slots, steps, on, foreign, lent)
+                    slots = make(frame, slots, steps, on, foreign, lent)
                 results = []
                 for _, i in self._results:
                     slot = slots[i]
@@ -146,10 +208,110 @@ class Stencil(Kernel):
             self._frames.append(frame)
         return results[0] if self._tuple is None else self._tuple(*results)
 
+    def _watched(
+        self, points: Optional[Mapping[str, Points]], first: int, monitors: Optional[Mapping[str, Monitor]], every: int,
+        until: Optional[Callable[[dict[str, float]], Any]],
+    ) -> Any:  # fmt: skip
+        """Makes the steps of a run with points or monitors."""
+        points = check_names(self.name, self.points, points)
+        monitors = check_monitors(self.name, self.monitors, monitors, every, until)
+        request = self._asked("a monitor") if monitors else None
+
+        def make(frame: Frame, slots: list[Any], steps: int, stream: int, foreign: Any, lent: list[Any]) -> list[Any]:
+            shape = slots[self._inputs[0]].shape
+            sets = watch = None
+            try:
+                if points:
+                    sets = OpenPoints(self.context, self._handle, shape, self.points, points, self.dtype, first, steps)
+                if not monitors:
+                    return self._make(frame, slots, steps, stream, foreign, lent, sets)
+                watch = OpenMonitors(self._maps, self._handle, shape, monitors, until, self._place == HOST, request)
+                return self._sampled(frame, slots, steps, stream, foreign, lent, sets, watch, every)
+            finally:
+                if sets is not None:
+                    sets.close()
+                if watch is not None:
+                    watch.close(stream)
+
+        return make
+
+    def _sampled(
+        self, frame: Frame, slots: list[Any], steps: int, stream: int, foreign: Any, lent: list[Any],
+        sets: Optional[OpenPoints], watch: OpenMonitors, every: int,
+    ) -> list[Any]:  # fmt: skip
+        """The steps, with a sample after each `every` of them."""
+        ended = False
+        for _ in range(steps // every):
+            slots = self._make(frame, slots, every, stream, foreign, lent, sets)
+            self._make_room(slots, foreign, lent)
+            self._lay_all(frame, slots, stream)
+            ended = watch.sample(frame.reference, stream)
+            if ended:
+                break
+        ended = watch.read() or ended
+        return slots if ended else self._make(frame, slots, steps % every, stream, foreign, lent, sets)
+
+    def _repeat(
+        self, arrays: tuple[Any, ...], out: Any, stream: Any, parameters: Optional[Mapping[str, float]],
+        named: dict[str, Any],
+    ) -> Any:  # fmt: skip
+        """One step on arrays laid out like those of a call before, which costs half as much. None: they are not, and
+        nothing has been done."""
+        place, written = self._place, self._written
+        if not arrays or (stream is not None and place != HOST) or not self._array_index.keys().isdisjoint(named):
+            return None
+        if out is not None and (len(written) != 1 or isinstance(out, (tuple, list, dict))):
+            return None
+        try:
+            frame = self._frames.pop()
+        except IndexError:
+            return None
+        try:
+            first = arrays[0]
+            library = library_of(first)
+            if frame.changed or frame.has_box or frame.has_place or not library.quick:
+                return None
+            on = 0 if place == HOST else library.stream(first)
+            laid, items, words = frame.laid, frame.items, self._words
+            held: list[Any] = [None] * len(words)
+            given = zip((*self._inputs, *written), (*arrays, out)) if out is not None else zip(self._inputs, arrays)
+            for i, array in given:
+                if library_of(array) is not library:
+                    return None
+                pointer, shape, strides, word, there, readonly, _ = library.view(array, on)
+                if word != words[i] or there != place or laid[i] != (shape, strides):
+                    return None
+                if readonly and self.arrays[i].written:
+                    return None
+                items[i].data = pointer
+                held[i] = array
+            for i in written:
+                if out is None:
+                    if laid[i] != (shape, None):
+                        return None
+                    held[i] = array = library.empty(first, place, shape, words[i], None)
+                    items[i].data = library.address(array)[0]
+            if parameters or named or frame.has_values:
+                self._put_parameters(frame, parameters, named)
+            if frame.temporary_bytes:
+                frame.arguments.temporary = self.context.scratch(on, frame.temporary_bytes)
+            frame.arguments.step = 0
+            status = lib.sg_launch(self._handle, frame.reference, on)
+            if status:
+                self._fail(status)
+        finally:
+            self._frames.append(frame)
+        if self._tuple is None:
+            return held[self._after_step[0]]
+        return self._tuple(*[held[i] for i in self._after_step])
+
     def launch(
         self,
         *arrays: Any,
         box: Any = None,
+        step: int = 0,
+        origin: Optional[Sequence[int]] = None,
+        whole: Optional[Sequence[int]] = None,
         stream: Any = None,
         parameters: Optional[Mapping[str, float]] = None,
         **named: Any,
@@ -163,6 +325,8 @@ class Stencil(Kernel):
 
         box:    slices of the cells to update, `numpy.s_[2:-2, 2:-2]`; others are not written
         stream: an integer or an object with `__cuda_stream__`; None: the caller's current one
+
+        `step`, `origin` and `whole` are those of `run`.
         """
         frame = self._take()
         try:
@@ -170,6 +334,7 @@ class Stencil(Kernel):
             if named or len(arrays) != len(self.arrays):
                 given = self._split(arrays, self._all, named)
             self._put_parameters(frame, parameters, named)
+            self._put_place(frame, (step, origin, whole))
             library = library_of(given[0])
             on = self._stream(stream, library, given[0])
             slots: list[Slot] = []
@@ -247,6 +412,37 @@ class Stencil(Kernel):
                         raise UsageError(f"'{self.arrays[i].name}' is read-only: it cannot be overwritten")
                     slot.ours = True
 
+    def _named_state(self, state: dict[str, Any], named: dict[str, Any]) -> dict[str, Any]:
+        """The arrays of a dict, whose keys are names as specs have them ("p.prev") or as calls do ("p_prev")."""
+        by_keyword = {key.replace(".", "_"): array for key, array in state.items()}
+        for key in by_keyword:
+            if key not in self._array_index:
+                have = ", ".join(a.name for a in self.arrays if not a.written)
+                raise UsageError(f"'{self.name}' has no array '{key}'; it takes {have}")
+            if key in named:
+                raise UsageError(f"'{key}' is given twice")
+        return {**named, **by_keyword}
+
+    def _new_state(self, state: dict[str, Any], results: Any) -> dict[str, Any]:
+        keys = {key.replace(".", "_"): key for key in state}
+        listed = (results,) if self._tuple is None else results
+        after = dict(state)
+        for (name, _), array in zip(self._results, listed):
+            after[keys.get(name, name)] = array
+        return after
+
+    def _put_place(self, frame: Frame, where: Any) -> None:
+        """Where the arrays lie in a larger grid, and the number of the first step; None: nowhere else, and 0."""
+        first, origin, whole = where or (0, None, None)
+        frame.arguments.step = first
+        if origin is not None or whole is not None or frame.has_place:
+            for given in (origin, whole):
+                if given is not None and len(given) != self._dims:
+                    raise UsageError(f"origin and whole have a number for each of {self._dims} axes, not {len(given)}")
+            frame.arguments.origin[:] = x_first(origin)
+            getattr(frame.arguments, "global")[:] = x_first(whole)
+            frame.has_place = origin is not None or whole is not None
+
     def _put_box(self, frame: Frame, box: Any, shape: tuple[int, ...]) -> bool:
         """False: the box is empty."""
         begin, end = frame.arguments.begin, frame.arguments.end
@@ -264,40 +460,54 @@ class Stencil(Kernel):
         frame.has_box, frame.changed = True, True
         return all(e > b for b, e in ranges)
 
+    def _make_room(self, slots: list[Any], foreign: Any, lent: list[Any]) -> bool:
+        """New memory in place of the caller's arrays, where a step is to write. Whether all that steps write is ours."""
+        own = True
+        for w, current, previous in self._rotating:
+            if slots[w] is None or not slots[w].ours:
+                like: Slot = slots[current]
+                slots[w] = self._fresh(w, like, like.shape, foreign)
+                lent.append(slots[w])
+            own = own and slots[current].ours and (previous < 0 or slots[previous].ours)
+        return own
+
+    def _lay_all(self, frame: Frame, slots: list[Any], stream: int) -> None:
+        for i, slot in enumerate(slots):
+            self._lay(frame, i, slot.pointer, slot.shape, slot.strides, slot.library)
+        self._put_temporary(frame, stream)
+
     def _make(
-        self, frame: Frame, slots: list[Any], steps: int, stream: int, foreign: Any, lent: list[Any]
-    ) -> list[Any]:
+        self, frame: Frame, slots: list[Any], steps: int, stream: int, foreign: Any, lent: list[Any],
+        points: Optional[OpenPoints] = None,
+    ) -> list[Any]:  # fmt: skip
         """Makes the steps. Returns the slots by what they hold then, and adds those that are new to `lent`."""
         if steps < 0:
             raise UsageError(f"{steps} steps cannot be run")
         part = self._part
         while steps > 0:
-            own = True
-            for w, current, previous in self._rotating:
-                if slots[w] is None or not slots[w].ours:  # the caller's, in whose place there comes new memory
-                    like: Slot = slots[current]
-                    slots[w] = self._fresh(w, like, like.shape, foreign)
-                    lent.append(slots[w])
-                own = own and slots[current].ours and (previous < 0 or slots[previous].ours)
-            for i, slot in enumerate(slots):
-                self._lay(frame, i, slot.pointer, slot.shape, slot.strides, slot.library)
-            self._put_temporary(frame, stream)
-            if not own and self._single and not frame.has_box:
+            own = self._make_room(slots, foreign, lent)
+            self._lay_all(frame, slots, stream)
+            if not own and self._single and not frame.has_box and points is None:
                 # Arrays of the caller's that are only read may be one: u = u_prev, a wave that begins at rest.
                 status = lib.sg_launch(self._handle, frame.reference, stream)
                 if status:
                     self._fail(status)
                 steps -= 1
+                frame.arguments.step += 1
                 slots = [slots[i] for i in self._moved]
                 continue
             now = min(steps, part) if own else 1
             begin = perf_counter()
-            status = lib.sg_run(self._handle, frame.reference, now, stream, frame.final)
+            if points is not None:
+                status = points.run(frame.reference, now, stream, frame.final)
+            else:
+                status = lib.sg_run(self._handle, frame.reference, now, stream, frame.final)
             if status:
                 self._fail(status)
             if perf_counter() - begin < _PART_SECONDS:
                 part *= 2
             steps -= now
+            frame.arguments.step += now
             final = frame.final[:]
             if final != self._unmoved:
                 slots = [slots[i] for i in final]

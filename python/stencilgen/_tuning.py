@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import os
-import signal
-import threading
 from ctypes import POINTER, byref
 from dataclasses import dataclass
 from typing import Any, Callable, Mapping, Optional
@@ -14,6 +12,7 @@ from ._abi import VALUES, lib
 from ._arrays import numpy_order
 from ._context import Context, bytes_of, copy_facts, default_context
 from ._errors import UsageError, error_of
+from ._interrupts import Interrupts
 
 
 @dataclass(frozen=True)
@@ -119,36 +118,30 @@ class Result:
     settled_seconds: float  #: the time by which builds choose
 
 
+@dataclass(frozen=True)
+class Drift:
+    """A kernel that a sweep timed again, to see whether the GPU kept its speed. Times are seconds."""
+
+    plan: str
+    evaluation: int  #: it was timed again after so many of the sweep's evaluations
+    first_seconds: float
+    seconds: float
+    clock: float  #: at this time: MHz; NaN: not known
+    temperature: float  #: degrees Celsius; NaN
+    taken: int  #: when, in milliseconds since 1970
+
+
 SEARCHES = {"guided": "SG_SEARCH_GUIDED", "exhaustive": "SG_SEARCH_EXHAUSTIVE", "random": "SG_SEARCH_RANDOM"}
 
 
-class _Watcher:
-    """Calls the caller's function from the library's callback, and takes exceptions and interrupts across the C frames.
-
-    ctypes drops what a signal's handler raises as the callback begins. So while the sweep runs, the handler of SIGINT
-    only makes a note; the one that was there before is called when the sweep has ended.
-    """
+class _Watcher(Interrupts):
+    """Calls the caller's function from the library's callback, and takes exceptions and interrupts across the C frames."""
 
     def __init__(self, progress: Optional[Callable[[Progress], Any]]) -> None:
+        super().__init__()
         self.progress = progress
         self.raised: Optional[BaseException] = None
-        self.interrupted = False
         self.callback = _abi.sg_progress(self.call)
-
-    def __enter__(self) -> _Watcher:
-        self.before: Any = None
-        if threading.current_thread() is threading.main_thread() and callable(signal.getsignal(signal.SIGINT)):
-            self.before = signal.signal(signal.SIGINT, self.note)
-        return self
-
-    def __exit__(self, *_: Any) -> None:
-        if self.before is not None:
-            signal.signal(signal.SIGINT, self.before)
-            if self.interrupted:
-                signal.raise_signal(signal.SIGINT)
-
-    def note(self, *_: Any) -> None:
-        self.interrupted = True
 
     def call(self, _: Any, told: Any) -> int:
         try:
@@ -259,4 +252,13 @@ def results(name: Optional[str] = None, *, context: Optional[Context] = None) ->
 
     callback = _abi.result_callback(add)
     context.must(lib.sg_results(context.handle, bytes_of(name), callback, None))
+    return found
+
+
+def drifts(sweep: int, *, context: Optional[Context] = None) -> list[Drift]:
+    """Every kernel that was timed again in a sweep, by the `sweep` of a Result."""
+    context = context or default_context()
+    found: list[Drift] = []
+    callback = _abi.drift_callback(lambda _, drift: found.append(copy_facts(Drift, drift.contents)))
+    context.must(lib.sg_drifts(context.handle, sweep, callback, None))
     return found

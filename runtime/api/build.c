@@ -1,5 +1,5 @@
 /* Building: spec, model, plan, source, binary, kernel.
-   Takes: a spec's path or text, and options. Makes: sg_build, sg_count_specs.
+   Takes: a spec's path or text, and options. Makes: sg_build.
    Needs: all of gen/ and a device; this is where the two sides meet. */
 #include "runtime/api/build.h"
 
@@ -88,8 +88,8 @@ static void find_size(job *j, build_request *r, const subject *m) {
     kernel_points(j, r->size); /* refuses what no memory holds */
 }
 
-static const spec *load(job *j, const char **path, const char *text,
-                        const spec_constants *constants) {
+const spec *build_load(job *j, const char **path, const char *text,
+                       const spec_constants *constants) {
     if (*path == NULL && text == NULL)
         context_refuse(j, "neither a spec's path nor its text was given");
     if (*path == NULL)
@@ -110,13 +110,16 @@ static spec_constants read_constants(job *j, const sg_build_options *o) {
 void build_read(job *j, build_request *r) {
     context_read(j, &r->options, sizeof r->options, r->given, "sg_build_options");
     const spec_constants constants = read_constants(j, &r->options);
-    const spec *s = load(j, &r->path, r->options.text, &constants);
+    const spec *s = build_load(j, &r->path, r->options.text, &constants);
     if (r->options.index < 0 || r->options.index >= s->count)
         context_refuse(j, "%s returns %d spec%s; there is none of index %d", r->path, s->count,
                        s->count == 1 ? "" : "s", r->options.index);
     if (r->options.steps < 0)
         context_refuse(j, "%lld steps cannot be run", (long long)r->options.steps);
     r->subject = s->subjects[r->options.index];
+    if (r->subject->expressions->set_count > 0)
+        r->options.steps = 1; /* points are served after each step */
+    build_find_map(j, r);
     r->options.text = s->text; /* whoever builds more of it, as tuning does, builds the same */
     r->gpu = plans_attach(j, r->context, find_gpu(j, r));
     find_size(j, r, r->subject);
@@ -167,6 +170,7 @@ static void write_texts(job *j, sg_kernel *k, const family_build *b) {
     k->texts[SG_TEXT_BOUNDARY] = b->boundary;
     k->texts[SG_TEXT_ARCH] = k->program->target;
     k->texts[SG_TEXT_FAMILY] = s->family->name;
+    k->texts[SG_TEXT_POINTS] = k->points != NULL ? k->points->program->source : "";
 }
 
 static void write_info(sg_kernel *k, const build_request *r, const family_build *b) {
@@ -191,6 +195,7 @@ static void write_info(sg_kernel *k, const build_request *r, const family_build 
         .compiler = "",
         .steps = program_steps(k->program),
         .kind = build_kind(k->subject->family),
+        .point_sets = k->points != NULL ? k->points->count : 0,
     };
     memcpy(k->info.size, r->size, sizeof k->info.size);
 }
@@ -208,8 +213,10 @@ static sg_kernel *make_kernel(job *j, const build_request *r, const family_build
     k->program = made;
     k->subject = r->subject;
     k->unlaunchable = "only its source was asked for";
+    k->points = build_points(j, r->subject->expressions, made->target);
     write_texts(j, k, b);
     write_info(k, r, b);
+    build_monitors(j, r, k);
     return k;
 }
 
@@ -281,25 +288,5 @@ sg_status sg_build(sg_context *context, const char *spec_path, const sg_build_op
     const sg_status status = context_run(context, build, &b, &kept);
     if (status == SG_OK)
         *out = kernels_add(context, b.kernel);
-    return status;
-}
-
-typedef struct counting {
-    const char *path, *text;
-    int count;
-} counting;
-
-static void count_specs(job *j, void *argument) {
-    counting *c = argument;
-    c->count = load(j, &c->path, c->text, NULL)->count;
-}
-
-sg_status sg_count_specs(sg_context *context, const char *spec_path, const char *text, int *out) {
-    if (context == NULL || out == NULL)
-        return SG_ERROR_USAGE;
-    counting c = {.path = spec_path, .text = text};
-    const sg_status status = context_run(context, count_specs, &c, NULL);
-    if (status == SG_OK)
-        *out = c.count;
     return status;
 }

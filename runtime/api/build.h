@@ -9,6 +9,8 @@
 struct matrix;
 struct subject;
 struct gpu;
+struct spec;
+struct spec_constants;
 
 typedef struct build_request {
     sg_context *context;
@@ -16,11 +18,16 @@ typedef struct build_request {
     const sg_build_options *given; /* as the caller passed them; may be NULL */
     sg_build_options options;      /* complete */
     const struct subject *subject;
+    const struct model *whole; /* the spec's model, where the subject is a map of it */
     const struct gpu *gpu;
     int64_t size[3];
     const struct matrix
         *matrix; /* of the options; NULL: none was given, or the family takes none */
 } build_request;
+
+/* Loads a spec; *path becomes what messages call it. */
+const struct spec *build_load(job *, const char **path, const char *text,
+                              const struct spec_constants *);
 
 /* Completes the request: reads the options, loads the spec and finds the GPU and the size to
    plan for. */
@@ -32,6 +39,15 @@ void build_judge_matrix(job *, const build_request *);
 /* The public kind of a family; NULL: an unknown one. */
 struct family;
 sg_kind build_kind(const struct family *);
+
+/* What a kernel knows of the points of a model; NULL: there are none. */
+struct model;
+const struct kernel_sets *build_points(job *, const struct model *, const char *target);
+
+/* Its monitors, in the kernel; of a map, also which one it is. A request for a map gets the map's
+   subject. */
+void build_monitors(job *, const build_request *, struct sg_kernel *);
+void build_find_map(job *, build_request *);
 
 /* What the family is asked for. */
 struct family_request build_wanted(const build_request *);

@@ -130,6 +130,7 @@ static void code_grid(coder *c, program *p) {
     for (int axis = 0; axis < PROGRAM_AXES; axis++)
         code_bool(c, &p->grid.periodic[axis]);
     code_bool(c, &p->grid.corners);
+    code_bool(c, &p->grid.positions);
     p->grid.layers = code_list(c, p->grid.layers, &p->grid.layer_count, LAUNCH_TEMPORARIES,
                                sizeof *p->grid.layers);
     for (int i = 0; i < p->grid.layer_count; i++) {

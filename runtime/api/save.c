@@ -75,6 +75,8 @@ static void save(job *j, void *argument) {
     const sg_kernel *k = s->kernel;
     if (s->path == NULL)
         context_refuse(j, "no path was given to save '%s' to", k->program->name);
+    if (k->points != NULL)
+        context_refuse(j, "'%s' has points, which a kernel file cannot hold", k->program->name);
     const binary_kind kind = find_kind(j, s);
     job_defer(j, close_compiler, s);
     kernel_file f = {.program = k->program,

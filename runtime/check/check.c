@@ -37,6 +37,7 @@ typedef struct judgement {
     guarded *guarded;
     const reference *reference;
     reference_array arrays[2 * MAX_FIELDS]; /* of the model */
+    reference_place place;                  /* of the last step */
     int outputs;
     int written[MAX_FIELDS]; /* of each output: the program's array */
     double largest;          /* of the dtype */
@@ -108,8 +109,8 @@ static void judge_cells(const judgement *g, tally *t, const cells_piece *p) {
     const guarded *d = g->guarded;
     const int64_t stride[AXES] = {1, d->size[0], d->size[0] * d->size[1]};
     const int64_t first = p->at[0] + p->at[1] * stride[1] + p->at[2] * stride[2];
-    reference_cells(g->reference, g->arrays, d->size, p->at, p->along, p->count, t->scratch,
-                    t->values, t->bounds, t->keeps);
+    reference_cells(g->reference, g->arrays, d->size, &g->place, p->at, p->along, p->count,
+                    t->scratch, t->values, t->bounds, t->keeps);
     t->judged += p->count;
     for (int o = 0; o < g->outputs; o++)
         for (int i = 0; i < p->count; i++) {
@@ -418,6 +419,8 @@ static void check_grid(job *j, check *c, const sg_check_options *options) {
     c->judgement.guarded = &c->guarded;
     c->judgement.seed = random_stream(c->result.seed, UINT64_MAX);
     connect(&c->judgement, check_model(c->kernel));
+    memcpy(c->judgement.place.global, size, sizeof size);
+    c->judgement.place.step = steps - 1;
     if (system != NULL)
         judge_system(j, c, system, parameters, spoiled, &first);
     else

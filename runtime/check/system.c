@@ -37,7 +37,8 @@ struct system_march {
     allocator memory;
     double *pairs[PAIRS]; /* each a grid of values and one of bounds */
     bool taken[PAIRS];
-    void **scratch; /* of a worker, for each stage: counts of conditions, then results */
+    reference_place place; /* of the step */
+    void **scratch;        /* of a worker, for each stage: counts of conditions, then results */
     size_t scratch_bytes[SYSTEM_STAGES], offset[SYSTEM_STAGES], worker_bytes;
     /* The stage that is being made. */
     int stage;
@@ -117,8 +118,8 @@ static void make_piece(void *argument, int64_t piece, int worker) {
     double *values = (double *)(void *)(scratch + s->scratch_bytes[s->stage]);
     double *bounds = values + MAX_FIELDS * PIECE;
     bool kept[PIECE];
-    reference_row(s->references[s->stage], s->arrays, size, x, row % size[1], row / size[1], count,
-                  scratch, values, bounds, kept);
+    reference_row(s->references[s->stage], s->arrays, size, &s->place, x, row % size[1],
+                  row / size[1], count, scratch, values, bounds, kept);
     for (int o = 0; o < m->output_count; o++) {
         moment *to = &s->results[o];
         memcpy(to->values + at, values + (size_t)o * (size_t)count, (size_t)count * sizeof *values);
@@ -216,7 +217,9 @@ system_march *system_march_new(job *j, guarded *g, const system_model *system,
     for (int k = 0; k < system->stage_count; k++)
         s->references[k] = reference_new(j, system->stages[k].model, parameters);
     open_scratch(j, s);
+    memcpy(s->place.global, g->size, sizeof s->place.global);
     for (int64_t step = 0; step < steps; step++) {
+        s->place.step = step;
         begin_step(s);
         for (int k = 0; k < system->stage_count; k++)
             for (int i = 0; i < system->stages[k].times; i++)

@@ -6,11 +6,12 @@
 
 static const char axis_letters[] = "xyz";
 
-bool launch_read(job *j, const sg_kernel *k, const sg_arguments *given, sg_arguments *out) {
+bool launch_read(job *j, const sg_kernel *k, const sg_arguments *given, launch_names *names,
+                 sg_arguments *out) {
     const program *p = k->program;
     if (given == NULL)
         return context_refuse(j, "'%s' needs arguments", p->name);
-    if (!context_read(j, out, sizeof *out, given, "sg_arguments"))
+    if (!context_read(j, out, sizeof *out, given, "sg_arguments") || !names_read(j, p, out, names))
         return false;
     if (out->grid_count != p->array_count || out->grids == NULL)
         return context_refuse(j, "'%s' takes %d grids, not %d", p->name, p->array_count,
@@ -193,6 +194,26 @@ static bool check_parameters(job *j, const sg_kernel *k, const sg_arguments *a, 
     return true;
 }
 
+/* Positions, also where the program has none: a mistake in them is one all the same. */
+static bool check_positions(job *j, const program *p, const sg_arguments *a, launch *out) {
+    for (int axis = 0; axis < PROGRAM_AXES; axis++) {
+        const int64_t origin = a->origin[axis], global = a->global[axis];
+        if (origin > LAUNCH_MOST_BYTES || origin < -LAUNCH_MOST_BYTES || global < 0 ||
+            global > LAUNCH_MOST_BYTES)
+            return context_refuse(j,
+                                  "'%s': an origin of %lld in a whole grid of %lld cells along %c "
+                                  "is out of range",
+                                  p->name, (long long)origin, (long long)global,
+                                  axis_letters[axis]);
+        out->origin[axis] = origin;
+        out->global[axis] = global != 0 ? global : out->size[axis];
+    }
+    if (a->step < 0 || a->step > LAUNCH_MOST_BYTES)
+        return context_refuse(j, "'%s': step %lld is out of range", p->name, (long long)a->step);
+    out->step = a->step;
+    return true;
+}
+
 /* Stages read each other's cells, and those outside of a box are not made. */
 static bool check_stages(job *j, const program *p, const launch *l) {
     return p->grid.call_count < 2 || l->whole ||
@@ -234,6 +255,7 @@ bool launch_check(job *j, const sg_kernel *k, const sg_arguments *given, bool ro
                   launch *out) {
     const program *p = k->program;
     sg_arguments a;
+    launch_names names;
     size_t needed;
     out->empty = false;
     out->steps = program_steps(p);
@@ -241,11 +263,12 @@ bool launch_check(job *j, const sg_kernel *k, const sg_arguments *given, bool ro
     out->cleared = false;
     if (k->module == NULL)
         return context_refuse(j, "'%s' cannot be launched: %s", p->name, k->unlaunchable);
-    if (!launch_read(j, k, given, &a))
+    if (!launch_read(j, k, given, &names, &a))
         return false;
+    memcpy(out->places, names.places, sizeof *out->places * (size_t)p->array_count);
     if (!program_is_grid(p))
         return lists_check(j, p, &a, out) && check_parameters(j, k, &a, out);
-    if (!launch_measure(j, p, &a, out, &needed))
+    if (!launch_measure(j, p, &a, out, &needed) || !check_positions(j, p, &a, out))
         return false;
     if (out->empty)
         return true;

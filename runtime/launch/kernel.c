@@ -14,7 +14,7 @@
 /* ---- queries --------------------------------------------------------------------------------- */
 
 const char *sg_kernel_text(const sg_kernel *k, sg_text which) {
-    const bool known = k != NULL && (int)which >= 0 && which <= SG_TEXT_MEANING;
+    const bool known = k != NULL && (int)which >= 0 && which <= SG_TEXT_POINTS;
     return known && k->texts[which] != NULL ? k->texts[which] : "";
 }
 

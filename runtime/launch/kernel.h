@@ -13,6 +13,24 @@ typedef struct kernel_binary {
     sg_binary result;
 } kernel_binary;
 
+/* The points of a spec. */
+typedef struct kernel_set {
+    const char *name, *field;
+    int target;  /* the field's array, by the index of the points' program */
+    int injects; /* which function; −1: it records */
+} kernel_set;
+typedef struct kernel_sets {
+    const program *program; /* gen/points/points.h */
+    const kernel_set *sets; /* by name */
+    int count;
+} kernel_sets;
+
+/* The monitors of a spec. */
+typedef struct kernel_monitor {
+    const char *name, *op;
+    double identity; /* of the op */
+} kernel_monitor;
+
 struct sg_kernel {
     sg_context *context;
     job *job; /* holds the kernel itself, its program, subject and texts */
@@ -22,7 +40,10 @@ struct sg_kernel {
     module *module;                /* of loaded; NULL: it cannot be launched */
     const char *unlaunchable;      /* why, as the end of a sentence; else NULL */
     sg_kernel_info info;
-    const char *texts[SG_TEXT_MEANING + 1];
+    const kernel_sets *points;      /* NULL: the spec has none */
+    const kernel_monitor *monitors; /* by name */
+    const kernel_monitor *maps_for; /* the kernel is the map of this one; NULL */
+    const char *texts[SG_TEXT_POINTS + 1];
     pthread_mutex_t lock;
     kernel_binary binaries[SG_BINARY_PTX + 1];
 

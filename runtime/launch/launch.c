@@ -214,6 +214,16 @@ static void put_part(unsigned char *to, const layer_view *l, const program_launc
     memcpy(to + OFFSET_INNER_END + 4 * axis, &inner_end, sizeof inner_end);
 }
 
+static unsigned char *pack_positions(const launch *l, const program_launch *p, unsigned char *to) {
+    for (int axis = 0; axis < PROGRAM_AXES; axis++) {
+        const int of = p->grid.axes[axis];
+        put(to, 0, axis, of < 0 ? 0 : l->origin[of]);
+        put(to, 0, PROGRAM_AXES + axis, of < 0 ? 1 : l->global[of]);
+    }
+    put(to, 0, 2 * PROGRAM_AXES, l->step);
+    return to + PROGRAM_POSITION_BYTES;
+}
+
 /* The struct that a kernel takes (base/program.h) when one launch does it all, and the blocks it
    needs along each kernel axis. Returns its size. */
 static size_t pack(const sg_kernel *k, const launch *all, const layer_view *l,
@@ -242,6 +252,8 @@ static size_t pack(const sg_kernel *k, const launch *all, const layer_view *l,
         at += PROGRAM_GRID_BYTES;
     }
     at += pack_parameters(k, all, at);
+    if (k->program->grid.positions)
+        at = pack_positions(all, p, to + bytes - PROGRAM_POSITION_BYTES);
     assert(((size_t)(at - to) + 7) / 8 * 8 == bytes);
     return bytes;
 }

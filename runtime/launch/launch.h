@@ -10,7 +10,7 @@ enum {
     LAUNCH_ARRAYS = 64,
     LAUNCH_PARAMETERS = 64,
     LAUNCH_SIZES = 16,
-    LAUNCH_TEMPORARIES = 32,
+    LAUNCH_TEMPORARIES = 64,
     LAUNCH_BYTES = 4096
 };
 
@@ -33,7 +33,9 @@ typedef struct launch {
     bool whole;                        /* the box is the grid */
     launch_grid grids[LAUNCH_ARRAYS];
     double parameters[LAUNCH_PARAMETERS];
-    int32_t steps;           /* of a launch */
+    int64_t origin[3], global[3], step; /* positions, in grid axes: see sg_arguments */
+    int places[LAUNCH_ARRAYS]; /* of each array of the kernel among the caller's */
+    int32_t steps;             /* of a launch */
     unsigned char *exchange; /* the words that blocks exchange; NULL: none given, or none needed */
     bool cleared;            /* layers that are cleared once in a run have been */
 
@@ -47,8 +49,23 @@ typedef struct launch {
     } temporaries[LAUNCH_TEMPORARIES];
 } launch;
 
-/* Reads the caller's struct; refuses a wrong number of grids. */
-bool launch_read(job *, const sg_kernel *, const sg_arguments *given, sg_arguments *out);
+/* Named arrays and parameters in the kernel's order, and where the caller has them. */
+typedef struct launch_names {
+    sg_grid grids[LAUNCH_ARRAYS];
+    double parameters[LAUNCH_PARAMETERS];
+    int places[LAUNCH_ARRAYS];
+} launch_names;
+
+/* Puts what the caller named into `grids` and `parameters`, which then point into `out`. Refuses
+   unknown, missing and double names. */
+bool names_read(job *, const program *, sg_arguments *, launch_names *out);
+
+/* Where arrays ended up, by the caller's numbers instead of the kernel's. */
+void names_final(const program *, const launch *, const int *final, int *out);
+
+/* Reads the caller's struct; refuses a wrong number of grids. *out may point into `names`. */
+bool launch_read(job *, const sg_kernel *, const sg_arguments *given, launch_names *names,
+                 sg_arguments *out);
 
 /* Checks and completes the arguments for a launch of sg_launch. `rotating`: for sg_run, where
    inout arrays swap roles, so that each of them is written. Refuses as context_refuse does. */

@@ -256,11 +256,12 @@ static void answer(job *j, void *argument) {
     const question *q = argument;
     const program *p = q->kernel->program;
     sg_arguments a;
+    launch_names names;
     launch l;
     size_t bytes = 0;
     if (q->out == NULL)
         context_refuse(j, "sg_temporary_bytes needs a place for its result");
-    launch_read(j, q->kernel, q->arguments, &a);
+    launch_read(j, q->kernel, q->arguments, &names, &a);
     launch_measure(j, p, &a, &l, &bytes);
     if (program_has_exchange(p) && !l.empty && l.whole && steps_together(q->kernel, l.size))
         bytes = program_exchange_bytes(p, l.size);

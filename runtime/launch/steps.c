@@ -147,6 +147,7 @@ void steps_make(job *j, const sg_kernel *k, launch *l, int64_t count, void *stre
         for (int64_t turn = 0; turn < (k->program->grid.ways ? by.turns % 2 : 1); turn++)
             steps_rotate(k->program, l, final);
         s.done += by.steps;
+        l->step += by.steps;
     }
 }
 
@@ -174,10 +175,12 @@ static void run(job *j, void *argument) {
     launch l;
     int final[LAUNCH_ARRAYS];
     steps_allow(j, p, r->count);
+    if (r->kernel->points != NULL)
+        context_refuse(j, "'%s' has points: sg_run_points runs it", p->name);
     launch_check(j, r->kernel, r->arguments, true, &l);
     steps_make(j, r->kernel, &l, r->count, r->stream, final);
     if (r->final != NULL)
-        memcpy(r->final, final, sizeof *final * (size_t)p->array_count);
+        names_final(p, &l, final, r->final);
 }
 
 sg_status sg_run(const sg_kernel *kernel, const sg_arguments *arguments, int64_t count,

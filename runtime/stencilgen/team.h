@@ -70,8 +70,8 @@ SG_API sg_status sg_local_transports(int ranks, sg_transport *out);
  */
 SG_API int sg_team_device(int local);
 
-/* What teams have here, as sg_doctor tells it: NCCL, and which GPUs that this process sees reach
- * each other's memory. `options` may be NULL. */
+/* What teams have here, as sg_doctor tells it: NCCL, which GPUs that this process sees reach each
+ * other's memory, and whether NCCL would go over TCP between machines. `options` may be NULL. */
 SG_API sg_status sg_team_doctor(const sg_options *options, sg_finding finding, void *user);
 
 typedef struct sg_team sg_team;
@@ -104,6 +104,8 @@ typedef struct sg_team_info {
     double seconds;     /* the time limit */
     int64_t exchanges;  /* of halos, by this rank */
     int64_t bytes;      /* that this rank sent in them */
+    double exchange_seconds; /* in which this rank waited for them, none of it hidden; −1: they run
+                                on GPUs' streams, where they are not measured */
 } sg_team_info;
 SG_API sg_status sg_team_facts(const sg_team *, sg_team_info *out);
 
@@ -111,15 +113,17 @@ SG_API sg_status sg_team_facts(const sg_team *, sg_team_info *out);
 
 /* sg_build on every rank, for its share of a grid of options->size (0: the default size on each
  * rank). `ranks` as in sg_team_part; NULL: chosen. The kernel is the same on all ranks; specs,
- * options or versions that differ are an error. */
+ * options or versions that differ are an error. Where parts are too thin for the ghost cells of
+ * options->steps at a time, the kernel is planned for fewer, and a warning says so; SG_ERROR_PLAN
+ * if they are too thin for one step. */
 SG_API sg_status sg_team_build(sg_team *, const char *spec_path, const sg_build_options *options,
                                const int *ranks, sg_kernel **out);
 
 typedef struct sg_team_part {
     size_t struct_size;
     int64_t global[3]; /* given: extents of the whole grid, x first; unused axes 0 or 1 */
-    int ranks[3]; /* the process grid, x first; all 0: chosen, by least surface and with x cut last
-                   */
+    int ranks[3]; /* the process grid, x first; all 0: that of sg_team_build, else chosen, by least
+                     surface and with x cut last */
     int launches; /* between two exchanges of ghost cells, which are as much wider; 0: chosen */
 
     /* The rest is the result. */
@@ -128,20 +132,52 @@ typedef struct sg_team_part {
     int64_t low[3],
         high[3];     /* ghost cells before and behind them; 0 at the ends of the whole grid */
     int64_t size[3]; /* of this rank's arrays: low + (end − begin) + high */
+    int64_t steps;   /* that a launch makes: fewer than the kernel can, where parts are too thin */
 } sg_team_part;
 
 /* Divides a grid. Parts differ by at most one cell along an axis. SG_ERROR_PLAN if a part would
- * have fewer cells than the ghost cells of its neighbour; the text names a process grid that works.
- */
+ * have fewer cells than the ghost cells of its neighbour, for a single step; the text names a
+ * process grid that works. SG_ERROR_USAGE if sg_team_build was given another process grid. */
 SG_API sg_status sg_team_arrange(sg_team *, const sg_kernel *, sg_team_part *part);
+
+/* What carries ghost cells, for an estimate. */
+typedef enum sg_link {
+    SG_LINK_STORES,  /* stores into each other's memory over NVLink */
+    SG_LINK_NCCL,    /* NCCL over NVLink */
+    SG_LINK_NETWORK, /* NCCL over a network of 400 Gb/s a GPU */
+    SG_LINK_HOST     /* MPI through host memory */
+} sg_link;
+
+/* By the model of docs/scaling.md, for a part with as many neighbours as one can have. Seconds are
+ * a step's, bytes and messages an exchange's, of which there is one in part->steps × part->launches
+ * steps. */
+typedef struct sg_team_forecast {
+    size_t struct_size;
+    double latency, rate; /* of the link: seconds, bytes a second */
+    int64_t bytes;        /* that the rank sends in an exchange */
+    int messages;
+    double alone_seconds;    /* of the whole grid on one rank */
+    double interior_seconds; /* without exchanges */
+    double exchange_seconds; /* of exchanges, hidden or not */
+    double seconds;          /* of all */
+    int hidden;              /* exchanges are hidden behind the interior, as far as it is longer */
+} sg_team_forecast;
+
+/* What a team of so many ranks would do with a grid of options->size, without such a team: nothing
+ * is compiled. Given in `part` are `ranks` and `launches`, as for sg_team_arrange; it is filled as
+ * there, for a rank in the middle. */
+SG_API sg_status sg_team_estimate(sg_context *, const char *spec_path,
+                                  const sg_build_options *options, int ranks, sg_link link,
+                                  sg_team_part *part, sg_team_forecast *out);
 
 /* ---- work ------------------------------------------------------------------------------------ */
 
 /* sg_run of the whole grid, on arrays of part.size. The caller fills the cells that are its own, in
  * all arrays that are read; ghost cells are filled here, and hold anything afterwards. The result
- * is that of one rank that makes the same launches, byte for byte. `arguments` has no box. The call
- * is asynchronous on `stream` where stores or NCCL carry the halos; with NCCL it can be captured in
- * a CUDA graph once it has run before with the same part. */
+ * is that of one rank that makes the same launches, byte for byte. `arguments` has no box, and of
+ * positions the step alone: origin and sizes are the part's. The call
+ * is asynchronous on `stream` where stores or NCCL carry the halos; then it can be captured in a
+ * CUDA graph once it has run before with the same part, and all ranks replay it equally often. */
 SG_API sg_status sg_team_run(sg_team *, const sg_kernel *, const sg_team_part *,
                              const sg_arguments *arguments, int64_t steps, sg_stream stream,
                              int *final);

@@ -1,4 +1,4 @@
-/* What carries ghost cells here: NCCL, and GPUs that reach each other's memory. */
+/* What carries ghost cells here: NCCL, GPUs that reach each other's memory, and networks. */
 #include "base/text.h"
 #include "runtime/device/cuda/driver.h"
 #include "runtime/team/team.h"
@@ -55,9 +55,16 @@ static void examine_gpus(job *j, const examination *e) {
                                gpus, pairs.data));
 }
 
+static void examine_network(job *j, const examination *e) {
+    const char *says;
+    const bool fast = network_look(j, NETWORK_FOLDER, &says);
+    e->finding(e->user, "network of a team", fast, says);
+}
+
 static void examine(job *j, void *argument) {
     examine_nccl(j, argument);
     examine_gpus(j, argument);
+    examine_network(j, argument);
 }
 
 sg_status sg_team_doctor(const sg_options *options, sg_finding finding, void *user) {

@@ -2,6 +2,7 @@
    that lie in one piece of memory go from where they are, and arrive where they belong. */
 #include <string.h>
 
+#include "base/clock.h"
 #include "runtime/team/team.h"
 
 static size_t face_bytes(const sg_kernel *k, const face *f) {
@@ -20,14 +21,14 @@ static bool is_direct(const sg_team *t) {
     return t->nccl != NULL || t->transport.device_memory || t->context->device->ops->host_memory;
 }
 
-static void make_room(job *j, sg_team *t, struct team_buffer *b, size_t bytes) {
+void team_make_room(job *j, sg_team *t, struct team_buffer *b, size_t bytes, bool messages) {
     device *d = t->context->device;
     if (bytes <= b->room)
         return;
     team_free(t, b);
     b->device = d->ops->alloc(d, j, bytes);
     b->room = bytes;
-    if (is_direct(t))
+    if (is_direct(t) || !messages)
         return;
     const allocator *memory = &t->context->memory;
     b->host = memory->resize(memory->user, NULL, 0, bytes);
@@ -39,10 +40,10 @@ void halo_prepare(job *j, const halo *h, int arrays) {
     const size_t count = (size_t)arrays;
     if (h->team->stores != NULL)
         return;
-    make_room(j, h->team, &h->team->outgoing,
-              count * faces_bytes(h->kernel, h->sends, h->send_count));
-    make_room(j, h->team, &h->team->incoming,
-              count * faces_bytes(h->kernel, h->receives, h->receive_count));
+    team_make_room(j, h->team, &h->team->outgoing,
+                   count * faces_bytes(h->kernel, h->sends, h->send_count), true);
+    team_make_room(j, h->team, &h->team->incoming,
+                   count * faces_bytes(h->kernel, h->receives, h->receive_count), true);
 }
 
 /* The cells of a face in an array. */
@@ -73,7 +74,15 @@ typedef struct transfer {
     const int *arrays;
     int count;
     void *stream;
+    const launch_grid *sources; /* what is sent, as halo_send has it; NULL: the launch's arrays */
+    bool apart;                 /* what comes stays in the buffer until it is unpacked */
 } transfer;
+
+static launch_grid find_cells(const transfer *t, const face *faces, int i, int array) {
+    return t->sources != NULL
+               ? t->sources[i * t->count + array]
+               : cells_of(t->halo->kernel, &t->launch->grids[t->arrays[array]], &faces[i]);
+}
 
 /* The message of each face: the cells themselves, or their place in the buffer. With `pack`, cells
    are copied there; with `unpack`, from there. */
@@ -83,12 +92,12 @@ static void lay_messages(job *j, const transfer *t, const face *faces, int face_
     for (int i = 0; i < face_count; i++) {
         const face *f = &faces[i];
         const size_t bytes = face_bytes(k, f);
-        const launch_grid first = cells_of(k, &t->launch->grids[t->arrays[0]], f);
+        const launch_grid first = find_cells(t, faces, i, 0);
         const bool in_place =
-            t->count == 1 && is_direct(t->halo->team) && is_dense(&first, f->size);
+            t->count == 1 && !t->apart && is_direct(t->halo->team) && is_dense(&first, f->size);
         out[i] = (sg_message){f->rank, in_place ? first.data : buffer, (size_t)t->count * bytes};
         for (int a = 0; a < t->count && !in_place && (pack || unpack); a++) {
-            const launch_grid cells = cells_of(k, &t->launch->grids[t->arrays[a]], f);
+            const launch_grid cells = find_cells(t, faces, i, a);
             const launch_grid packed = dense(buffer + (size_t)a * bytes, f->size);
             launch_copy(j, k, f->size, pack ? &cells : &packed, pack ? &packed : &cells, t->stream);
         }
@@ -116,6 +125,7 @@ static void speak(job *j, const transfer *t, sg_message *sends, sg_message *rece
     device *d = team->context->device;
     const bool staged = !is_direct(team);
     d->ops->synchronize(d, j, t->stream);
+    const double begun = clock_seconds();
     if (staged) {
         d->ops->download(d, j, team->outgoing.host, team->outgoing.device,
                          bytes_of(sends, h->send_count));
@@ -126,6 +136,7 @@ static void speak(job *j, const transfer *t, sg_message *sends, sg_message *rece
     if (staged)
         d->ops->upload(d, j, team->incoming.device, team->incoming.host,
                        bytes_of(receives, h->receive_count));
+    team->exchange_seconds += clock_seconds() - begun;
 }
 
 /* The cells themselves are looked at after all ranks have told whether they reach them. */
@@ -153,31 +164,56 @@ void halo_show(job *j, const halo *h, const launch *l) {
                      i, h->kernel->program->name);
 }
 
-void halo_exchange(job *j, const halo *h, const launch *l, const int *arrays, int count,
-                   const int *final, bool written, void *stream) {
+/* Sends all faces, and receives into the arrays themselves or the buffer. */
+static void move(job *j, const transfer *t, const transfer *arriving) {
     sg_message sends[PART_FACES], receives[PART_FACES];
+    const halo *h = t->halo;
     sg_team *team = h->team;
-    const transfer t = {h, l, arrays, count, stream};
-    if (count == 0 || h->send_count + h->receive_count == 0)
-        return;
-    team->exchanges++;
-    if (team->stores != NULL) {
-        int origins[LAUNCH_ARRAYS];
-        for (int i = 0; i < count; i++)
-            origins[i] = final[arrays[i]];
-        team->bytes += (int64_t)count * (int64_t)faces_bytes(h->kernel, h->sends, h->send_count);
-        stores_exchange(j, team->stores, h->kernel, h->sends, h->send_count, h->receives,
-                        h->receive_count, l, arrays, origins, count, written, stream);
-        return;
-    }
-    lay_messages(j, &t, h->sends, h->send_count, team->outgoing.device, true, false, sends);
-    lay_messages(j, &t, h->receives, h->receive_count, team->incoming.device, false, false,
+    lay_messages(j, t, h->sends, h->send_count, team->outgoing.device, true, false, sends);
+    lay_messages(j, arriving, h->receives, h->receive_count, team->incoming.device, false, false,
                  receives);
+    team->exchanges++;
     team->bytes += (int64_t)bytes_of(sends, h->send_count);
     if (team->nccl != NULL)
-        nccl_exchange(j, team->nccl, sends, h->send_count, receives, h->receive_count, stream);
+        nccl_exchange(j, team->nccl, sends, h->send_count, receives, h->receive_count, t->stream);
     else
-        speak(j, &t, sends, receives);
-    lay_messages(j, &t, h->receives, h->receive_count, team->incoming.device, false, true,
-                 receives);
+        speak(j, t, sends, receives);
+}
+
+static void unpack(job *j, const transfer *t) {
+    sg_message receives[PART_FACES];
+    lay_messages(j, t, t->halo->receives, t->halo->receive_count, t->halo->team->incoming.device,
+                 false, true, receives);
+}
+
+void halo_send(job *j, const halo *h, const launch *l, const int *arrays, int count,
+               const launch_grid *sources, void *stream) {
+    const transfer arriving = {h, l, arrays, count, stream, NULL, true};
+    const transfer leaving = {h, l, arrays, count, stream, sources, false};
+    move(j, &leaving, &arriving);
+}
+
+void halo_take(job *j, const halo *h, const launch *l, const int *arrays, int count, void *stream) {
+    const transfer t = {h, l, arrays, count, stream, NULL, true};
+    unpack(j, &t);
+}
+
+void halo_exchange(job *j, const halo *h, const launch *l, const int *arrays, int count,
+                   const int *final, bool written, void *stream) {
+    sg_team *team = h->team;
+    const transfer t = {h, l, arrays, count, stream, NULL, false};
+    if (count == 0 || h->send_count + h->receive_count == 0)
+        return;
+    if (team->stores == NULL) {
+        move(j, &t, &t);
+        unpack(j, &t);
+        return;
+    }
+    int origins[LAUNCH_ARRAYS];
+    for (int i = 0; i < count; i++)
+        origins[i] = final[arrays[i]];
+    team->exchanges++;
+    team->bytes += (int64_t)count * (int64_t)faces_bytes(h->kernel, h->sends, h->send_count);
+    stores_exchange(j, team->stores, h->kernel, h->sends, h->send_count, h->receives,
+                    h->receive_count, l, arrays, origins, count, written, stream);
 }

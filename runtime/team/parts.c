@@ -11,18 +11,41 @@ static int64_t larger(int64_t a, int64_t b) {
     return a > b ? a : b;
 }
 
-int64_t parts_depth(const program *p, const int64_t global[3], int launches) {
-    return steps_choose(p, global, INT32_MAX, false).steps * (launches > 1 ? launches : 1);
+int64_t parts_steps(const program *p, const int64_t global[3], int64_t most) {
+    return steps_choose(p, global, most, false).steps;
+}
+
+void parts_widths(const program *p, int64_t depth, int64_t low[3], int64_t high[3]) {
+    for (int axis = 0; axis < PROGRAM_AXES; axis++) {
+        low[axis] = depth * p->grid.low[axis];
+        high[axis] = depth * p->grid.high[axis];
+    }
+}
+
+/* What a way of dividing asks of parts: the widths of ghost cells, for so many steps a launch. */
+typedef struct needs {
+    const program *program;
+    const int64_t *global;
+    int64_t steps, low[3], high[3];
+} needs;
+
+static needs needs_of(const program *p, const int64_t global[3], int64_t steps, int launches) {
+    needs n = {.program = p, .global = global, .steps = steps};
+    parts_widths(p, steps * (launches > 1 ? launches : 1), n.low, n.high);
+    return n;
 }
 
 /* The cells that parts need along an axis: those of their neighbours' ghost cells, and enough for
-   every way that the whole grid can take. */
-static int64_t needed(const program *p, const int64_t global[3], int axis, int64_t low,
-                      int64_t high) {
+   every way that is taken. */
+static int64_t needed(const needs *n, int axis) {
+    const program *p = n->program;
+    const int64_t low = n->low[axis], high = n->high[axis];
     int64_t need = larger(1, larger(low, high));
     for (int way = 0; p->grid.ways && way < program_own_launches(p) - 1; way++) {
         const program_launch *w = &p->launches[way];
-        for (int k = 0; k < PROGRAM_AXES && program_way_fits(w, global); k++)
+        if (w->grid.cooperative ? n->steps == 1 : w->grid.steps > n->steps)
+            continue;
+        for (int k = 0; k < PROGRAM_AXES && program_way_fits(w, n->global); k++)
             if (w->grid.axes[k] ==
                 axis) /* the first part and the last have ghost cells on one side */
                 need = larger(need, w->grid.least[k] - (low < high ? low : high));
@@ -31,42 +54,40 @@ static int64_t needed(const program *p, const int64_t global[3], int axis, int64
 }
 
 /* The axis along which parts have too few cells for their neighbours; −1: none. */
-static int too_thin(const program *p, const int64_t global[3], const int ranks[3],
-                    const int64_t low[3], const int64_t high[3]) {
-    for (int axis = 0; axis < p->dims; axis++)
-        if (ranks[axis] > 1 &&
-            global[axis] / ranks[axis] < needed(p, global, axis, low[axis], high[axis]))
+static int too_thin(const needs *n, const int ranks[3]) {
+    for (int axis = 0; axis < n->program->dims; axis++)
+        if (ranks[axis] > 1 && n->global[axis] / ranks[axis] < needed(n, axis))
             return axis;
     return -1;
 }
 
 /* Bytes that the exchange of a part moves, weighted by what it costs to gather them: planes of z
    lie in one piece, rows of y in pieces of a row, and columns of x in single cells. */
-static double surface(const program *p, const int64_t global[3], const int ranks[3],
-                      const int64_t low[3], const int64_t high[3]) {
+static double surface(const needs *n, const int ranks[3]) {
     static const double weight[3] = {8, 1.25, 1};
+    const int dims = n->program->dims;
     double sum = 0;
-    for (int axis = 0; axis < p->dims; axis++) {
-        double area = (double)(low[axis] + high[axis]);
+    for (int axis = 0; axis < dims; axis++) {
+        double area = (double)(n->low[axis] + n->high[axis]);
         if (ranks[axis] == 1)
             continue;
-        for (int other = 0; other < p->dims; other++)
-            area *= other == axis ? 1 : (double)global[other] / ranks[other];
-        sum += area * weight[axis == p->dims - 1 ? 2 : axis];
+        for (int other = 0; other < dims; other++)
+            area *= other == axis ? 1 : (double)n->global[other] / ranks[other];
+        sum += area * weight[axis == dims - 1 ? 2 : axis];
     }
     return sum;
 }
 
 /* The best process grid of so many ranks whose parts are thick enough; false: there is none. */
-static bool choose(const program *p, const int64_t global[3], int ranks, const int64_t low[3],
-                   const int64_t high[3], int out[3]) {
+static bool choose(const needs *n, int ranks, int out[3]) {
+    const int dims = n->program->dims;
     double least = -1;
-    for (int z = 1; z <= (p->dims > 2 ? ranks : 1); z++)
-        for (int y = 1; ranks % z == 0 && y <= (p->dims > 1 ? ranks / z : 1); y++) {
+    for (int z = 1; z <= (dims > 2 ? ranks : 1); z++)
+        for (int y = 1; ranks % z == 0 && y <= (dims > 1 ? ranks / z : 1); y++) {
             const int grid[3] = {ranks / z / y, y, z};
-            if (ranks / z % y != 0 || too_thin(p, global, grid, low, high) >= 0)
+            if (ranks / z % y != 0 || too_thin(n, grid) >= 0)
                 continue;
-            const double cost = surface(p, global, grid, low, high);
+            const double cost = surface(n, grid);
             if (least >= 0 && cost > least)
                 continue;
             least = cost;
@@ -76,37 +97,32 @@ static bool choose(const program *p, const int64_t global[3], int ranks, const i
     return least >= 0;
 }
 
-static const char *grid_text(job *j, const program *p, const int grid[3]) {
+const char *parts_text(job *j, const program *p, const int grid[3]) {
     return p->dims == 1   ? job_print(j, "%d", grid[0])
            : p->dims == 2 ? job_print(j, "%dx%d", grid[0], grid[1])
                           : job_print(j, "%dx%dx%d", grid[0], grid[1], grid[2]);
 }
 
 /* Says what works instead: the best grid of as many ranks, else of the most ranks that can be. */
-static noreturn void refuse(job *j, const program *p, const int64_t global[3], const int grid[3],
-                            int axis, const int64_t low[3], const int64_t high[3]) {
+static noreturn void refuse(job *j, const needs *n, const int grid[3]) {
+    const program *p = n->program;
     int ranks = grid[0] * grid[1] * grid[2], other[3];
-    const int given = ranks;
-    while (!choose(p, global, ranks, low, high, other))
+    const int given = ranks, axis = too_thin(n, grid);
+    while (!choose(n, ranks, other))
         ranks--; /* one rank always works */
     job_fail(
         j, FAULT_PLAN, NULL, 0,
         "'%s' on %s ranks: a part would have %lld cells along %c, and needs %lld for the ghost "
         "cells of its neighbours and the steps of a launch; %s ranks (%s) work",
-        p->name, grid_text(j, p, grid), (long long)(global[axis] / grid[axis]), "xyz"[axis],
-        (long long)needed(p, global, axis, low[axis], high[axis]),
-        ranks == given ? "as many" : job_print(j, "%d", ranks), grid_text(j, p, other));
+        p->name, parts_text(j, p, grid), (long long)(n->global[axis] / grid[axis]), "xyz"[axis],
+        (long long)needed(n, axis), ranks == given ? "as many" : job_print(j, "%d", ranks),
+        parts_text(j, p, other));
 }
 
-void parts_choose(job *j, const program *p, const int64_t global[3], int ranks, const int *wanted,
-                  const int64_t low[3], const int64_t high[3], int out[3]) {
-    if (wanted == NULL || (wanted[0] == 0 && wanted[1] == 0 && wanted[2] == 0)) {
-        if (choose(p, global, ranks, low, high, out))
-            return;
-        const int line[3] = {p->dims == 1 ? ranks : 1, p->dims == 2 ? ranks : 1,
-                             p->dims == 3 ? ranks : 1};
-        refuse(j, p, global, line, too_thin(p, global, line, low, high), low, high);
-    }
+/* The process grid that the caller wants; false: the caller leaves the choice. */
+static bool take_wanted(job *j, const program *p, int ranks, const int *wanted, int out[3]) {
+    if (wanted == NULL || (wanted[0] == 0 && wanted[1] == 0 && wanted[2] == 0))
+        return false;
     int64_t product = 1;
     for (int axis = 0; axis < 3; axis++) {
         out[axis] = wanted[axis] == 0 ? 1 : wanted[axis];
@@ -118,9 +134,34 @@ void parts_choose(job *j, const program *p, const int64_t global[3], int ranks, 
     if (product != ranks)
         context_refuse(j, "a process grid of %dx%dx%d is not one of %d ranks", out[0], out[1],
                        out[2], ranks);
-    const int axis = too_thin(p, global, out, low, high);
-    if (axis >= 0)
-        refuse(j, p, global, out, axis, low, high);
+    return true;
+}
+
+void parts_choose(job *j, const program *p, int ranks, const int *wanted, bool single,
+                  sg_team_part *part) {
+    int grid[3] = {p->dims == 1 ? ranks : 1, p->dims == 2 ? ranks : 1, p->dims == 3 ? ranks : 1};
+    const bool given = take_wanted(j, p, ranks, wanted, grid);
+    for (int64_t most = INT32_MAX;; most = part->steps - 1) {
+        part->steps = parts_steps(p, part->global, most);
+        const needs n = needs_of(p, part->global, part->steps, part->launches);
+        if (given ? too_thin(&n, grid) < 0 : choose(&n, ranks, grid))
+            break;
+        if (part->steps == 1 || (!single && parts_steps(p, part->global, part->steps - 1) == 1))
+            refuse(j, &n, grid);
+    }
+    for (int axis = 0; axis < 3; axis++)
+        part->ranks[axis] = grid[axis];
+}
+
+int64_t parts_most_steps(const program *p, const sg_team_part *part) {
+    int64_t most = INT32_MAX;
+    for (int axis = 0; axis < p->dims; axis++) {
+        const int64_t reach = larger(p->grid.low[axis], p->grid.high[axis]);
+        const int64_t cells = part->global[axis] / part->ranks[axis];
+        if (part->ranks[axis] > 1 && reach > 0 && cells / reach < most)
+            most = cells / reach;
+    }
+    return most;
 }
 
 /* Whether cells before (side 0) or behind a part along an axis are another part's. */
@@ -188,58 +229,4 @@ int parts_faces(const program *p, const sg_team_part *part, const int64_t low[3]
             count += add_face(p, part, low, high, direction, send, &out[count]);
     }
     return count;
-}
-
-/* ---- how often to exchange ------------------------------------------------------------------- */
-
-/* What an exchange costs: seconds, and bytes a second. Measured between two H200s, and guessed for
-   what depends on a network (docs/scaling.md). */
-typedef struct link {
-    double latency, rate;
-} link;
-
-static link link_of(const sg_team *t) {
-    static const link stores = {8e-6, 300e9}, nccl = {25e-6, 150e9}, host = {60e-6, 10e9},
-                      threads = {20e-6, 5e9};
-    return t->stores != NULL                      ? stores
-           : t->nccl != NULL                      ? nccl
-           : t->context->device->ops->host_memory ? threads
-                                                  : host;
-}
-
-/* Fewer exchanges of wider ghost cells compute more: with k launches a step takes latency / k, and
-   on average (k − 1) / 2 more layers of cells at each cut. A step whose exchange is hidden takes
-   some time too, as it has more launches. */
-int parts_launches(const sg_team *t, const program *p, const int64_t global[3],
-                   const int ranks[3]) {
-    enum { MOST = 16 };
-    static const double hidden = 5e-6, rate_of_host = 5e9;
-    const device_facts *facts = t->context->device->ops->facts(t->context->device);
-    const double rate = facts->memory_rate > 0 ? 0.9 * facts->memory_rate : rate_of_host;
-    const link l = link_of(t);
-    double points = 1, layer = 0, bytes = 0;
-    int64_t most = MOST;
-    for (int axis = 0; axis < p->dims; axis++)
-        points *= (double)global[axis] / ranks[axis];
-    for (int axis = 0; axis < p->dims; axis++) {
-        const double cells = (double)global[axis] / ranks[axis];
-        const int64_t reach = p->grid.low[axis] + p->grid.high[axis];
-        const int sides = ranks[axis] == 1                              ? 0
-                          : ranks[axis] == 2 && !p->grid.periodic[axis] ? 1
-                                                                        : 2;
-        layer += sides * (double)reach / 2 / cells;
-        bytes += sides * (double)reach / 2 * points / cells * (double)p->element_bytes;
-        if (sides > 0 && reach > 0 && (int64_t)cells / (4 * reach) < most)
-            most = (int64_t)cells / (4 * reach);
-    }
-    const double step = points * p->grid.bytes_per_point / rate;
-    const bool hides = (t->stores != NULL || t->nccl != NULL) && p->grid.layer_count == 0;
-    double best = hides ? hidden : l.latency + bytes / l.rate;
-    int chosen = 1;
-    for (int k = 2; k <= most && k * layer <= 0.01; k++) {
-        const double cost = l.latency / k + bytes / l.rate + step * layer * (k - 1) / 2;
-        if (cost < best)
-            best = cost, chosen = k;
-    }
-    return chosen;
 }

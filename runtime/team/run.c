@@ -15,14 +15,12 @@ typedef struct arranging {
     sg_team *team;
     const sg_kernel *kernel;
     sg_team_part *out;
+    bool again; /* for launches that all ranks know */
 } arranging;
 
-/* Ghost cells for `depth` steps. */
-static void find_widths(const program *p, int64_t depth, int64_t low[3], int64_t high[3]) {
-    for (int axis = 0; axis < PROGRAM_AXES; axis++) {
-        low[axis] = depth * p->grid.low[axis];
-        high[axis] = depth * p->grid.high[axis];
-    }
+/* The steps for which ghost cells last between two exchanges. */
+static int64_t depth_of(const sg_team_part *part) {
+    return part->steps * (part->launches > 1 ? part->launches : 1);
 }
 
 static void arrange_part(job *j, const sg_team *t, const program *p, sg_team_part *part) {
@@ -43,9 +41,29 @@ static void arrange_part(job *j, const sg_team *t, const program *p, sg_team_par
     }
     if (part->launches < 0 || part->launches > 1000)
         context_refuse(j, "%d launches between two exchanges; 1 to 1000 can be", part->launches);
-    find_widths(p, parts_depth(p, part->global, part->launches), low, high);
-    parts_choose(j, p, part->global, t->transport.ranks, part->ranks, low, high, part->ranks);
+    parts_choose(j, p, t->transport.ranks, part->ranks, false, part);
+    parts_widths(p, depth_of(part), low, high);
     parts_place(p, t->transport.rank, low, high, part);
+}
+
+/* A process grid that is given to sg_team_build need not be given again. */
+static void recall(job *j, const sg_team *t, const sg_kernel *k, sg_team_part *part) {
+    const digest source = team_digest(k);
+    const team_division *d = team_find(t, &source);
+    bool open = true, same = true;
+    if (d == NULL || d->ranks[0] == 0)
+        return;
+    for (int axis = 0; axis < PROGRAM_AXES; axis++) {
+        open = open && part->ranks[axis] == 0;
+        same = same && (part->ranks[axis] > 0 ? part->ranks[axis] : 1) == d->ranks[axis];
+    }
+    if (!open && !same)
+        context_refuse(j,
+                       "'%s' was built for %s ranks, and its part is for %dx%dx%d: leave the "
+                       "process grid of the part 0",
+                       k->program->name, parts_text(j, k->program, d->ranks), part->ranks[0],
+                       part->ranks[1], part->ranks[2]);
+    memcpy(part->ranks, d->ranks, sizeof d->ranks);
 }
 
 static void arrange_own(job *j, void *argument) {
@@ -55,6 +73,8 @@ static void arrange_own(job *j, void *argument) {
         context_refuse(j, "there is no kernel");
     context_expect(j, a->out, "sg_team_part");
     context_read(j, &part, sizeof part, a->out, "sg_team_part");
+    if (!a->again)
+        recall(j, a->team, a->kernel, &part);
     arrange_part(j, a->team, a->kernel->program, &part);
     context_write(j, a->out, &part, sizeof part, "sg_team_part");
 }
@@ -68,8 +88,7 @@ static void choose_launches(job *j, void *argument) {
     context_read(j, &part, sizeof part, a->out, "sg_team_part");
     int32_t mine = part.launches, *all = job_array(j, (size_t)t->transport.ranks, sizeof *all);
     if (mine == 0)
-        mine =
-            parts_depth(p, part.global, 1) > 1 ? 1 : parts_launches(t, p, part.global, part.ranks);
+        mine = part.steps > 1 ? 1 : parts_launches(model_link_of(t), model_rate_of(t), p, &part);
     team_gather(j, t, &mine, sizeof mine, all);
     part.launches = all[0];
     context_write(j, a->out, &part, sizeof part, "sg_team_part");
@@ -79,37 +98,18 @@ static void arrange(job *j, void *argument) {
     arranging *a = argument;
     team_together(j, a->team, arrange_own, a);
     choose_launches(j, a);
+    a->again = true;
     team_together(j, a->team, arrange_own, a);
 }
 
 sg_status sg_team_arrange(sg_team *team, const sg_kernel *kernel, sg_team_part *part) {
-    arranging a = {team, kernel, part};
+    arranging a = {.team = team, .kernel = kernel, .out = part};
     return team_run(team, arrange, &a);
 }
 
 /* ---- running --------------------------------------------------------------------------------- */
 
-typedef struct run {
-    sg_team *team;
-    const sg_kernel *kernel;
-    const sg_team_part *given;
-    const sg_arguments *arguments;
-    int64_t count;
-    void *stream;
-    int *out;
-
-    sg_team_part part;
-    launch launch;
-    halo halo;
-    int64_t depth; /* steps for which filled ghost cells last */
-    int64_t fresh; /* steps for which they still do */
-    bool written;  /* launches have written ghost cells since they were filled, or none are known */
-    int final[LAUNCH_ARRAYS];
-} run;
-
-/* The arrays whose ghost cells are to be filled: at first all that are read there, later those that
-   changed. With several steps between exchanges a step also reads others' own points there. */
-static int list_stale(const run *r, bool first, int out[LAUNCH_ARRAYS]) {
+int run_stale(const run *r, bool first, int out[LAUNCH_ARRAYS]) {
     const program *p = r->kernel->program;
     int count = 0;
     for (int i = 0; i < p->array_count; i++) {
@@ -137,9 +137,9 @@ static bool is_one_sided(const run *r) {
     return false;
 }
 
-static void fill_ghosts(job *j, run *r, bool first, void *stream) {
+void run_fill(job *j, run *r, bool first, void *stream) {
     int stale[LAUNCH_ARRAYS];
-    const int count = list_stale(r, first, stale);
+    const int count = run_stale(r, first, stale);
     halo_exchange(j, &r->halo, &r->launch, stale, count, r->final, r->written || is_one_sided(r),
                   stream);
     r->fresh = r->depth;
@@ -162,104 +162,42 @@ static void place_box(run *r, const leap *by, int64_t left) {
     r->written = r->written || !single || after > 0;
 }
 
-static void send(job *j, run *r, const leap *by, void *stream) {
+void run_send(job *j, const run *r, launch *l, const leap *by, void *stream) {
     int code = 0;
-    if (steps_send(r->kernel, &r->launch, by, stream, &code) != FAULT_NONE)
+    if (steps_send(r->kernel, l, by, stream, &code) != FAULT_NONE)
         launch_fail(j, r->kernel, code);
 }
 
-/* ---- a step whose exchange is hidden --------------------------------------------------------- */
-
-typedef struct box {
-    int64_t begin[3], end[3];
-} box;
-
-/* Takes a slab off the box at a side of an axis. */
-static box cut_slab(box *from, int axis, bool high, int64_t width) {
-    box slab = *from;
-    if (high)
-        slab.begin[axis] = from->end[axis] -= width;
-    else
-        slab.end[axis] = from->begin[axis] += width;
-    return slab;
-}
-
-/* The slabs that neighbours need, and in *inner what is left. 0: nothing would be. */
-static int cut_box(const run *r, box slabs[2 * PROGRAM_AXES], box *inner) {
-    const program *p = r->kernel->program;
-    int count = 0;
-    memcpy(inner->begin, r->launch.begin, sizeof inner->begin);
-    memcpy(inner->end, r->launch.end, sizeof inner->end);
-    for (int axis = PROGRAM_AXES - 1; axis >= 0; axis--) {
-        const int64_t low = p->grid.low[axis], high = p->grid.high[axis];
-        const int64_t width = low > high ? low : high;
-        const int sides = (r->part.low[axis] > 0) + (r->part.high[axis] > 0);
-        if (inner->end[axis] - inner->begin[axis] <= sides * width)
-            return 0;
-        if (r->part.low[axis] > 0)
-            slabs[count++] = cut_slab(inner, axis, false, width);
-        if (r->part.high[axis] > 0)
-            slabs[count++] = cut_slab(inner, axis, true, width);
-    }
-    return count;
-}
-
-static void send_box(job *j, run *r, const box *b, const leap *by, void *stream) {
-    memcpy(r->launch.begin, b->begin, sizeof b->begin);
-    memcpy(r->launch.end, b->end, sizeof b->end);
-    send(j, r, by, stream);
-}
-
-/* Computes what neighbours need on the side stream, where the exchange follows, while the rest is
-   computed on the caller's. The rest of the next step reads the slabs, but no ghost cell. */
-static void make_hidden(job *j, run *r, const leap *by, const box *slabs, int count,
-                        const box *inner, bool last) {
-    device *d = r->kernel->context->device;
-    void *side = r->team->side;
-    d->ops->order(d, j, r->stream, side);
-    for (int i = 0; i < count; i++)
-        send_box(j, r, &slabs[i], by, side);
-    send_box(j, r, inner, by, r->stream);
-    d->ops->order(d, j, side, r->stream);
-    steps_rotate(r->kernel->program, &r->launch, r->final);
-    if (!last)
-        fill_ghosts(j, r, false, side);
-}
-
-/* Whether a step leaves the exchange to the side stream. */
-static int split(const run *r, const leap *by, box slabs[2 * PROGRAM_AXES], box *inner) {
-    const program *p = r->kernel->program;
-    if (r->team->side == NULL || r->depth > 1 || p->grid.layer_count > 0 ||
-        by->way != steps_single(p).way)
-        return 0;
-    return cut_box(r, slabs, inner);
-}
-
-static void make_launch(job *j, run *r, const leap *by, int64_t left) {
-    box slabs[2 * PROGRAM_AXES], inner;
+/* Makes a launch; its exchange comes with it where it can be hidden, else before the launch that
+   needs it. */
+static void make_launch(job *j, run *r, const leap *by, const leap *next, int64_t left) {
     place_box(r, by, left);
-    const int count = split(r, by, slabs, &inner);
-    if (count > 0) {
-        make_hidden(j, r, by, slabs, count, &inner, left == by->steps);
+    if (left > by->steps && hidden_make(j, r, by, next))
         return;
-    }
-    send(j, r, by, r->stream);
+    run_send(j, r, &r->launch, by, r->stream);
     steps_rotate(r->kernel->program, &r->launch, r->final);
     r->fresh -= by->steps;
 }
 
 /* ---- the run --------------------------------------------------------------------------------- */
 
+/* The next of so many steps. */
+static leap choose_leap(const run *r, int64_t left) {
+    return steps_choose(r->kernel->program, r->part.global,
+                        left < r->part.steps ? left : r->part.steps, false);
+}
+
 static void make_steps(job *j, run *r) {
-    const program *p = r->kernel->program;
     device *d = r->kernel->context->device;
     halo_show(j, &r->halo, &r->launch);
     for (int64_t done = 0; done < r->count;) {
-        const leap by = steps_choose(p, r->part.global, r->count - done, false);
+        const int64_t left = r->count - done;
+        const leap by = choose_leap(r, left), next = choose_leap(r, left - by.steps);
         if (r->fresh < by.steps)
-            fill_ghosts(j, r, done == 0, r->stream);
-        make_launch(j, r, &by, r->count - done);
+            run_fill(j, r, done == 0, r->stream);
+        make_launch(j, r, &by, &next, left);
         done += by.steps;
+        r->launch.step += by.steps;
     }
     if (r->team->side != NULL)
         d->ops->order(d, j, r->team->side, r->stream);
@@ -277,6 +215,7 @@ static void read_part(job *j, run *r) {
             again.ranks[axis] != r->part.ranks[axis])
             context_refuse(j, "the part of '%s' is not from sg_team_arrange with this kernel",
                            p->name);
+    r->part.steps = again.steps;
 }
 
 static void check_arguments(job *j, run *r) {
@@ -286,7 +225,18 @@ static void check_arguments(job *j, run *r) {
             if (r->arguments->begin[axis] != 0 || r->arguments->end[axis] != 0)
                 context_refuse(j, "a team updates the whole grid: leave the box of '%s' out",
                                p->name);
+    if (r->arguments != NULL)
+        for (int axis = 0; axis < PROGRAM_AXES; axis++)
+            if (r->arguments->origin[axis] != 0 || r->arguments->global[axis] != 0)
+                context_refuse(j,
+                               "a team knows where the parts of '%s' lie: leave origin and "
+                               "global out",
+                               p->name);
     launch_check(j, r->kernel, r->arguments, true, &r->launch);
+    for (int axis = 0; axis < PROGRAM_AXES; axis++) {
+        r->launch.origin[axis] = r->part.begin[axis] - r->part.low[axis];
+        r->launch.global[axis] = r->part.global[axis];
+    }
     for (int axis = 0; axis < p->dims; axis++) {
         const long long given = r->launch.size[axis], needed = r->part.size[axis];
         if (given != needed)
@@ -302,22 +252,25 @@ static void run_own(job *j, run *r) {
     int stale[LAUNCH_ARRAYS];
     int64_t low[3], high[3];
     steps_allow(j, p, r->count);
+    if (r->kernel->points != NULL)
+        context_refuse(j, "'%s' has points, which teams do not serve", p->name);
     read_part(j, r);
     check_arguments(j, r);
-    r->depth = parts_depth(p, r->part.global, r->part.launches);
-    find_widths(p, r->depth, low, high);
+    r->depth = depth_of(&r->part);
+    parts_widths(p, r->depth, low, high);
     const bool corners = p->grid.corners || r->depth > 1;
     r->halo = (halo){.team = r->team, .kernel = r->kernel};
     r->halo.send_count = parts_faces(p, &r->part, low, high, corners, true, r->halo.sends);
     r->halo.receive_count = parts_faces(p, &r->part, low, high, corners, false, r->halo.receives);
-    halo_prepare(j, &r->halo, list_stale(r, true, stale));
+    halo_prepare(j, &r->halo, run_stale(r, true, stale));
+    hidden_prepare(j, r);
     r->written = true;
     if (r->halo.send_count + r->halo.receive_count == 0)
         steps_make(j, r->kernel, &r->launch, r->count, r->stream, r->final);
     else
         make_steps(j, r);
     if (r->out != NULL)
-        memcpy(r->out, r->final, sizeof *r->out * (size_t)p->array_count);
+        names_final(p, &r->launch, r->final, r->out);
 }
 
 static void run_part(job *j, void *argument) {

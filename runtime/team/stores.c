@@ -13,6 +13,7 @@ enum {
     READY = 0,
     SENT = WORD_SLOTS,
     DONE = 2 * WORD_SLOTS,
+    COUNT,
     FAILED = 3 * WORD_SLOTS
 }; /* in a rank's words */
 
@@ -31,10 +32,8 @@ typedef struct word_list {
 } word_list;
 
 typedef struct arguments {
-    int32_t element, faces;
-    uint32_t number;
-    int32_t asks;
-    unsigned *done, *failed, *own;
+    int32_t element, faces, asks, ends;
+    unsigned *count, *done, *failed, *own;
     int64_t most;
     word_list ready, sent;
     stored_face face[FACES];
@@ -52,7 +51,6 @@ struct stores {
     loaded *kernel;
     unsigned *words;
     double seconds;
-    uint32_t number;
     int ranks;
     unsigned **theirs; /* the words of each rank */
     opened *open;
@@ -202,7 +200,6 @@ static void send(job *j, stores *s, arguments *a, void *stream) {
     device *d = s->context->device;
     const int64_t grid[3] = {count_blocks(a), 1, 1};
     int code = 0;
-    a->number = ++s->number;
     if (d->ops->launch(d, s->kernel->module, 0, grid, a, sizeof *a, stream, &code) != FAULT_NONE)
         job_fail(j, FAULT_DEVICE, NULL, 0, "exchanging halos failed: %s (%d)",
                  d->ops->code_name(d, code), code);
@@ -213,6 +210,7 @@ void stores_exchange(job *j, stores *s, const sg_kernel *k, const face *sends, i
                      const int *origins, int count, bool asks, void *stream) {
     arguments a = {.element = (int32_t)k->program->element_bytes,
                    .asks = asks,
+                   .count = s->words + COUNT,
                    .done = s->words + DONE,
                    .failed = s->words + FAILED,
                    .own = s->words,
@@ -221,12 +219,13 @@ void stores_exchange(job *j, stores *s, const sg_kernel *k, const face *sends, i
     list_words(s, SENT, sends, send_count, receives, receive_count, &a.sent);
     for (int i = 0; i < count; i++)
         for (int f = 0; f < send_count; f++) {
-            if (a.faces == FACES) { /* the others come in one more exchange */
+            if (a.faces == FACES) { /* the others come in one more launch, which waits for all */
                 send(j, s, &a, stream);
-                a.faces = 0;
+                a.faces = a.asks = 0;
             }
             a.face[a.faces++] = make_face(s, k, &l->grids[arrays[i]], &sends[f], origins[i]);
         }
+    a.ends = true;
     send(j, s, &a, stream);
 }
 

@@ -1,5 +1,5 @@
 // Ghost cells by stores into other GPUs' memory: one launch sends this rank's faces and waits for those
-// of its neighbours.
+// of its neighbours. More faces than fit take several launches, of which the last one waits.
 //
 // Blocks share the cells of all faces. A thread's stores are fenced for the whole system; the last
 // block to end tells each neighbour, by a word in the neighbour's memory, the number of this exchange,
@@ -22,8 +22,9 @@ struct Words {
 
 struct Arguments {
     int element, faces; // element: 4 or 8 bytes
-    unsigned number;    // of the exchange
     int asks;           // neighbours may still write or read their ghost cells: they say when not
+    int ends;           // these are the last faces of the exchange: words are told and waited for
+    unsigned *count;    // exchanges so far: kept here, so that a graph that is replayed goes on
     unsigned *done;     // blocks that have ended; 0 before and afterwards
     unsigned *failed;   // set where a neighbour does not answer
     unsigned *own;      // this rank's words
@@ -73,17 +74,17 @@ __device__ bool is_piece(const Face &f, int element, long long &words) {
            (bytes | reinterpret_cast<long long>(f.from) | reinterpret_cast<long long>(f.to)) % 16 == 0;
 }
 
-__device__ void tell(const Arguments &a, const Words &w) {
+__device__ void tell(const Words &w, unsigned number) {
     if (threadIdx.x < w.tell_count)
-        *reinterpret_cast<volatile unsigned *>(w.tell[threadIdx.x]) = a.number;
+        *reinterpret_cast<volatile unsigned *>(w.tell[threadIdx.x]) = number;
 }
-__device__ void hear(const Arguments &a, const Words &w) {
+__device__ void hear(const Arguments &a, const Words &w, unsigned number) {
     if (threadIdx.x >= w.heard_count)
         return;
     const long long begun = nanoseconds();
     volatile unsigned *const word = a.own + w.heard[threadIdx.x];
     volatile unsigned *const failed = a.failed; // once one has not answered, no other is waited for
-    while (static_cast<int>(*word - a.number) < 0 && *failed == 0)
+    while (static_cast<int>(*word - number) < 0 && *failed == 0)
         if (nanoseconds() - begun > a.most) {
             *failed = 1;
             break;
@@ -92,10 +93,11 @@ __device__ void hear(const Arguments &a, const Words &w) {
 }
 
 extern "C" __global__ void __launch_bounds__(512) exchange(const __grid_constant__ Arguments a) {
+    const unsigned number = *a.count + 1; // of this exchange; the last block to end counts on
     if (a.asks) {
         if (blockIdx.x == 0)
-            tell(a, a.ready);
-        hear(a, a.ready);
+            tell(a.ready, number);
+        hear(a, a.ready, number);
         __syncthreads(); // all neighbours are ready
     }
     for (int i = 0; i < a.faces; ++i) {
@@ -108,6 +110,8 @@ extern "C" __global__ void __launch_bounds__(512) exchange(const __grid_constant
             copy_face<unsigned long long>(a.face[i]);
     }
     __threadfence_system(); // the cells are there before the word that tells so
+    if (!a.ends)
+        return;
     __shared__ bool last;
     __syncthreads(); // all threads' stores are fenced
     if (threadIdx.x == 0)
@@ -115,9 +119,11 @@ extern "C" __global__ void __launch_bounds__(512) exchange(const __grid_constant
     __syncthreads(); // all know whether theirs is the last block
     if (!last)
         return;
-    if (threadIdx.x == 0)
+    if (threadIdx.x == 0) {
         *a.done = 0;
+        *a.count = number;
+    }
     __threadfence_system();
-    tell(a, a.sent);
-    hear(a, a.sent);
+    tell(a.sent, number);
+    hear(a, a.sent, number);
 }

@@ -82,7 +82,7 @@ static int speak_by_nccl(void *user, const sg_message *sends, int send_count,
 /* What a rank tells the others first. */
 typedef struct introduction {
     char version[32], device[16], host[64], bus[32];
-    int32_t wants_nccl;
+    int32_t wants_nccl, has_network; /* more than TCP between machines */
     unsigned char id[NCCL_ID_BYTES]; /* of rank 0 */
 } introduction;
 
@@ -102,6 +102,8 @@ static void introduce(const sg_team *t, bool has_nccl, introduction *out) {
     if (gethostname(out->host, sizeof out->host) != 0)
         out->host[0] = '\0';
     out->host[sizeof out->host - 1] = '\0';
+    const char *says;
+    out->has_network = network_look(t->job, NETWORK_FOLDER, &says);
     out->wants_nccl = has_nccl;
 }
 
@@ -161,6 +163,21 @@ static bool reach_all(job *j, sg_team *t, const introduction *all) {
     return own;
 }
 
+/* Ranks of several machines, of which one has TCP alone. */
+static void judge_network(job *j, const sg_team *t, const introduction *all) {
+    bool several = false;
+    int slow = -1;
+    for (int i = 0; i < t->transport.ranks; i++) {
+        several = several || strcmp(all[i].host, all[0].host) != 0;
+        slow = slow < 0 && !all[i].has_network ? i : slow;
+    }
+    if (several && slow >= 0 && t->transport.rank == 0)
+        logger_say(&t->context->logger, j, SG_LOG_WARNING,
+                   "halos go by NCCL over TCP, which is slow: the machine of rank %d has no active "
+                   "port of InfiniBand or RoCE",
+                   slow);
+}
+
 /* By stores where that can be, else joins NCCL where every rank has it, and a GPU of its own. */
 static void meet(job *j, sg_team *t, const char *path) {
     const int ranks = t->transport.ranks;
@@ -189,6 +206,7 @@ static void meet(job *j, sg_team *t, const char *path) {
         return;
     t->nccl = n;
     nccl_join(j, n, all[0].id, t->transport.rank, ranks);
+    judge_network(j, t, all);
 }
 
 /* A team that has no transport but the application's communicator, or NCCL's identity. */
@@ -243,6 +261,7 @@ static void end_team(void *argument) {
     nccl_close(t->nccl);
     team_free(t, &t->outgoing);
     team_free(t, &t->incoming);
+    team_free(t, &t->slabs);
     if (t->side != NULL)
         d->ops->stream_close(d, t->side);
 }
@@ -250,6 +269,14 @@ static void end_team(void *argument) {
 static void close_transport(const sg_transport *t) {
     if (t->close != NULL)
         t->close(t->user);
+}
+
+static team_hiding read_hiding(void) {
+    const char *wish = getenv("SG_TEAM_HIDE");
+    return wish == NULL                ? HIDES_WHERE_IT_PAYS
+           : strcmp(wish, "all") == 0  ? HIDES_ALL
+           : strcmp(wish, "none") == 0 ? HIDES_NONE
+                                       : HIDES_WHERE_IT_PAYS;
 }
 
 static void open_team(job *j, void *argument) {
@@ -278,6 +305,7 @@ static void open_team(job *j, void *argument) {
     else
         open_nccl(j, t, &o->options);
     name_engine(t);
+    t->hiding = read_hiding();
     t->side = t->nccl != NULL || t->stores != NULL
                   ? t->context->device->ops->stream_open(t->context->device, j)
                   : NULL;
@@ -333,120 +361,13 @@ static void tell(job *j, void *argument) {
                                .engine = t->engine,
                                .seconds = t->seconds,
                                .exchanges = t->exchanges,
-                               .bytes = t->bytes};
+                               .bytes = t->bytes,
+                               .exchange_seconds =
+                                   t->stores == NULL && t->nccl == NULL ? t->exchange_seconds : -1};
     context_write(j, a->out, &info, sizeof info, "sg_team_info");
 }
 
 sg_status sg_team_facts(const sg_team *team, sg_team_info *out) {
     asking a = {team, out};
     return team == NULL ? SG_ERROR_USAGE : context_run(team->context, tell, &a, NULL);
-}
-
-/* ---- building -------------------------------------------------------------------------------- */
-
-typedef struct building {
-    sg_team *team;
-    const char *path;
-    const sg_build_options *given;
-    const int *ranks;
-    sg_kernel *kernel;
-} building;
-
-static void build_as(job *j, const building *b, const sg_build_options *how, sg_kernel **out) {
-    sg_context *c = b->team->context;
-    const sg_status status = sg_build(c, b->path, how, out);
-    if (status != SG_OK)
-        job_fail(j, (fault)status, NULL, 0, "%s", sg_error(c));
-}
-
-static void release(void *kernel) {
-    sg_release(kernel);
-}
-
-/* Launches of several steps compute ghost cells too: they are planned for a part with those. */
-static void widen(job *j, building *b, const int64_t global[3], const int grid[3],
-                  sg_build_options *how) {
-    const program *p = b->kernel->program;
-    const int64_t depth = parts_depth(p, global, 1);
-    sg_kernel *before = b->kernel;
-    if (depth == 1)
-        return;
-    for (int axis = 0; axis < p->dims; axis++)
-        if (grid[axis] > 1)
-            how->size[axis] += depth * (grid[axis] == 2 && !p->grid.periodic[axis]
-                                            ? (p->grid.low[axis] + p->grid.high[axis] + 1) / 2
-                                            : p->grid.low[axis] + p->grid.high[axis]);
-    b->kernel = NULL;
-    job_defer(j, release, before);
-    build_as(j, b, how, &b->kernel);
-    job_keep(j, before);
-    sg_release(before);
-}
-
-/* Plans for the whole grid first, to know what is to be divided. */
-static void build_own(job *j, void *argument) {
-    building *b = argument;
-    sg_build_options how;
-    sg_kernel *whole = NULL;
-    int grid[3];
-    context_read(j, &how, sizeof how, b->given, "sg_build_options");
-    how.struct_size = sizeof how;
-    const int source_only = how.source_only;
-    how.source_only = 1;
-    build_as(j, b, &how, &whole);
-    job_defer(j, release, whole);
-    const program *p = whole->program;
-    if (!program_is_grid(p))
-        context_refuse(j, "'%s' is no stencil, of which alone a team runs parts", p->name);
-    if (p->grid.call_count > 0)
-        context_refuse(j, "'%s' is a system, which a team cannot run in parts: run it on one rank",
-                       p->name);
-    int64_t global[3], low[3], high[3];
-    for (int axis = 0; axis < PROGRAM_AXES; axis++) {
-        global[axis] = whole->info.size[axis] > 0 ? whole->info.size[axis] : 1;
-        low[axis] = p->grid.low[axis];
-        high[axis] = p->grid.high[axis];
-    }
-    parts_choose(j, p, global, b->team->transport.ranks, b->ranks, low, high, grid);
-    for (int axis = 0; axis < p->dims; axis++)
-        how.size[axis] = (global[axis] - 1) / grid[axis] + 1;
-    how.source_only = source_only;
-    build_as(j, b, &how, &b->kernel);
-    widen(j, b, global, grid, &how);
-    job_keep(j, whole);
-    sg_release(whole);
-}
-
-static void drop(void *argument) {
-    sg_release(((building *)argument)->kernel);
-}
-
-static void build_together(job *j, void *argument) {
-    building *b = argument;
-    sg_team *t = b->team;
-    const int ranks = t->transport.ranks;
-    digest *all = job_array(j, (size_t)ranks, sizeof *all);
-    job_defer(j, drop, b);
-    team_together(j, t, build_own, b);
-    const blob source = digest_piece(b->kernel->program->source);
-    const digest mine = digest_of(&source, 1);
-    team_gather(j, t, &mine, sizeof mine, all);
-    for (int i = 1; i < ranks; i++)
-        if (!digest_equal(&all[i], &all[0]))
-            job_fail(j, FAULT_USAGE, NULL, 0,
-                     "ranks 0 and %d have built different kernels: specs, options, tuning results "
-                     "and plans files must be the same on all ranks",
-                     i);
-    job_keep(j, b);
-}
-
-sg_status sg_team_build(sg_team *team, const char *spec_path, const sg_build_options *options,
-                        const int *ranks, sg_kernel **out) {
-    building b = {team, spec_path, options, ranks, NULL};
-    if (out == NULL)
-        return SG_ERROR_USAGE;
-    const sg_status status = team_run(team, build_together, &b);
-    if (status == SG_OK)
-        *out = b.kernel;
-    return status;
 }

@@ -13,6 +13,16 @@ struct team_buffer {
     size_t room;
 };
 
+/* Whether exchanges are hidden: where it pays, wherever it can be done, or never. */
+typedef enum team_hiding { HIDES_WHERE_IT_PAYS, HIDES_ALL, HIDES_NONE } team_hiding;
+
+/* The process grid that sg_team_build was given for a kernel, which the digest of its source names
+   on all ranks. */
+typedef struct team_division {
+    digest source;
+    int ranks[3];
+} team_division;
+
 struct sg_team {
     sg_context *context;
     job *job;               /* holds the team itself */
@@ -23,11 +33,22 @@ struct sg_team {
     const char *engine;
     char broken[SG_WHY]; /* why nothing works any more; "" */
     int64_t exchanges, bytes;
+    double exchange_seconds; /* by the transport */
 
-    struct team_buffer outgoing, incoming;
+    struct team_buffer outgoing, incoming, slabs;
+    team_hiding hiding;
+    team_division *divisions;
+    size_t division_count;
     void *side; /* a stream of high priority, for stores and NCCL; else NULL */
 };
 
+digest team_digest(const sg_kernel *);
+/* NULL: there is none. */
+team_division *team_find(const sg_team *, const digest *source);
+
+/* Makes a buffer so large at least; for `messages` also in host memory, where they go through it.
+ */
+void team_make_room(job *, sg_team *, struct team_buffer *, size_t bytes, bool messages);
 /* Frees what a buffer holds. */
 void team_free(sg_team *, struct team_buffer *);
 
@@ -51,19 +72,34 @@ sg_status team_run(sg_team *, void (*body)(job *, void *), void *argument);
 void transport_abandon(const sg_transport *, const char *why);
 void team_abandon(sg_team *, const char *why);
 
+/* ---- networks (network.c) -------------------------------------------------------------------- */
+
+#define NETWORK_FOLDER "/sys/class/infiniband"
+
+/* Whether NCCL has more than TCP between this machine and others, by the ports in the folder, and a
+   sentence of it. */
+bool network_look(job *, const char *folder, const char **says);
+
 /* ---- parts (parts.c) ------------------------------------------------------------------------- */
 
-/* The steps for which ghost cells last between two exchanges: those of the longest way that the
-   whole grid can take, times the launches. */
-int64_t parts_depth(const program *, const int64_t global[3], int launches);
+/* The most steps that a launch makes of the whole grid, if it makes no more than `most`. */
+int64_t parts_steps(const program *, const int64_t global[3], int64_t most);
 
-/* How many launches of one step to make between two exchanges. */
-int parts_launches(const sg_team *, const program *, const int64_t global[3], const int ranks[3]);
+/* The ghost cells that last for so many steps. */
+void parts_widths(const program *, int64_t depth, int64_t low[3], int64_t high[3]);
 
-/* The wanted process grid, or the best one if wanted is NULL or all 0. Parts need `low` and `high`
-   cells at least. Fails with FAULT_PLAN. */
-void parts_choose(job *, const program *, const int64_t global[3], int ranks, const int *wanted,
-                  const int64_t low[3], const int64_t high[3], int out[3]);
+/* "2x2" */
+const char *parts_text(job *, const program *, const int grid[3]);
+
+/* Sets part->ranks and part->steps, by part->global and part->launches: the wanted process grid, or
+   the best one if wanted is NULL or all 0, and the most steps a launch for which its parts are
+   thick enough. Shorter launches of several steps make the same bytes; a kernel of such launches
+   makes none of one step, unless `single`. Fails with FAULT_PLAN where parts are too thin. */
+void parts_choose(job *, const program *, int ranks, const int *wanted, bool single,
+                  sg_team_part *part);
+
+/* The steps whose ghost cells these parts are thick enough for. */
+int64_t parts_most_steps(const program *, const sg_team_part *);
 
 /* Completes a part for a rank, for ghost cells of `low` and `high` where another part begins. */
 void parts_place(const program *, int rank, const int64_t low[3], const int64_t high[3],
@@ -85,6 +121,30 @@ enum { PART_FACES = 26 };
 int parts_faces(const program *, const sg_team_part *, const int64_t low[3], const int64_t high[3],
                 bool corners, bool send, face out[PART_FACES]);
 
+/* ---- the model (model.c) ----------------------------------------------------------------------
+ */
+
+/* What an exchange costs: seconds, and bytes a second; and what it can be hidden behind. */
+typedef struct team_link {
+    double latency, rate;
+    bool hides_single, hides_several;
+} team_link;
+
+const team_link *model_link(sg_link);
+const team_link *model_link_of(const sg_team *);
+
+/* Bytes a second that launches of one step move: of the team's device; and where a step of the part
+   takes so many seconds. */
+double model_rate_of(const sg_team *);
+double model_rate(const program *, const sg_team_part *, double seconds);
+
+/* How many launches of one step to make between two exchanges. */
+int parts_launches(const team_link *, double rate, const program *, const sg_team_part *);
+
+/* Whether hiding the exchange of a launch of several steps gains more than its slabs cost, which
+   have a share of the part's cells. */
+bool model_hides(const team_link *, double launch_seconds, double share, int slabs, double bytes);
+
 /* ---- halos (halo.c) -------------------------------------------------------------------------- */
 
 typedef struct halo {
@@ -105,5 +165,64 @@ void halo_show(job *, const halo *, const launch *);
    Asynchronous on `stream` by stores and NCCL; else the stream's work is waited for. */
 void halo_exchange(job *, const halo *, const launch *, const int *arrays, int count,
                    const int *final, bool written, void *stream);
+
+/* The same in two calls, for cells that lie elsewhere: halo_send takes those of face f and array a
+   from sources[f * count + a], a place in dense arrays, and halo_take brings what has come to the
+   ghost cells. Not by stores. */
+void halo_send(job *, const halo *, const launch *, const int *arrays, int count,
+               const launch_grid *sources, void *stream);
+void halo_take(job *, const halo *, const launch *, const int *arrays, int count, void *stream);
+
+/* ---- runs (run.c, hidden.c) ------------------------------------------------------------------ */
+
+/* A piece of a part that is as wide as the part along all axes but one, and the arrays that a
+   launch of several steps writes for it alone. */
+typedef struct slab {
+    int axis;
+    int64_t begin, end; /* along it, in the local arrays; none: there is no such slab */
+    launch_grid written[LAUNCH_ARRAYS];
+} slab;
+
+/* A call of sg_team_run. */
+typedef struct run {
+    sg_team *team;
+    const sg_kernel *kernel;
+    const sg_team_part *given;
+    const sg_arguments *arguments;
+    int64_t count;
+    void *stream;
+    int *out;
+
+    sg_team_part part;
+    launch launch;
+    halo halo;
+    int64_t depth; /* steps for which filled ghost cells last */
+    int64_t fresh; /* steps for which they still do */
+    bool written;  /* launches have written ghost cells since they were filled, or none are known */
+    int final[LAUNCH_ARRAYS];
+
+    slab slabs[2 * PROGRAM_AXES]; /* of launches of several steps whose exchange is hidden */
+    int slab_count;
+} run;
+
+/* The arrays whose ghost cells are to be filled: at first all that are read there, later those that
+   changed. With several steps between exchanges a step also reads others' own points there. */
+int run_stale(const run *, bool first, int out[LAUNCH_ARRAYS]);
+void run_fill(job *, run *, bool first, void *stream);
+void run_send(job *, const run *, launch *, const leap *, void *stream);
+
+/* Finds the slabs of launches of several steps, if hiding their exchange pays, and their memory. */
+void hidden_prepare(job *, run *);
+
+/* The cells of all slabs; 0: a launch cannot make one. */
+int64_t hidden_cells(run *);
+
+/* What steps of a part take, where hidden_cells says `cells`, of f->bytes an exchange. */
+void model_forecast(const team_link *, const run *, int64_t cells, double step_seconds,
+                    sg_team_forecast *f);
+
+/* Makes a launch, and hides the exchange that the next one needs. False: it needs none, or that
+   cannot be hidden. */
+bool hidden_make(job *, run *, const leap *by, const leap *next);
 
 #endif

@@ -105,16 +105,38 @@
 ---@field lane? stencilgen.tuned
 ---@field stages? integer[]
 
+---@class stencilgen.positions
+---@field x stencilgen.expression the cell's index along x in the whole grid, from 0
+---@field y stencilgen.expression the cell's index along y
+---@field z stencilgen.expression the cell's index along z
+---@field nx stencilgen.expression cells of the whole grid along x
+---@field ny stencilgen.expression cells of the whole grid along y
+---@field nz stencilgen.expression cells of the whole grid along z
+---@field step stencilgen.expression which step of the run it is, from 0
+
+---Places where values are added to a field after each step, or recorded.
+---@class stencilgen.points
+---@field field string the field that values are added to, or that is recorded
+---@field inject? fun(s: stencilgen.expression, f: any, p: table<string, stencilgen.expression>): stencilgen.number what is added; s is the point's sample of the step
+---@field sample? boolean the field is recorded
+
+---A reduction over the grid, while steps run.
+---@class stencilgen.monitor
+---@field op stencilgen.operator how the numbers of all cells are joined
+---@field map fun(f: any, p: table<string, stencilgen.expression>, at: stencilgen.positions): stencilgen.number the number of a cell
+
 ---@class stencilgen.stencil_keys
 ---@field name string an identifier; names the kernel and the file
 ---@field dims? 1 | 2 | 3
 ---@field shape? stencilgen.shape
 ---@field coefficients? stencilgen.number[] | stencilgen.weights
----@field update? fun(f: any, p: table<string, stencilgen.expression>): stencilgen.number | table<string, stencilgen.number>
+---@field update? fun(f: any, p: table<string, stencilgen.expression>, at: stencilgen.positions): stencilgen.number | table<string, stencilgen.number>
 ---@field fields? table<string, stencilgen.use | stencilgen.field_keys>
 ---@field parameters? table<string, number | true> default values; true for none
 ---@field dtype? stencilgen.dtype
 ---@field boundary? stencilgen.side | stencilgen.boundary
+---@field points? table<string, stencilgen.points> places where values are added or recorded
+---@field monitors? table<string, stencilgen.monitor> reductions over the grid
 ---@field schedule? stencilgen.schedule
 ---@field tune? stencilgen.tune what tuning tries
 
@@ -228,6 +250,7 @@
 ---@field order? integer 1 for the first derivative (the default), 2 for the second, ...
 ---@field accuracy? integer the order of the error: 2 (the default), 4, 6, ...
 ---@field spacing? number the distance of neighbours; 1 by default
+---@field stagger? 0.5 | -0.5 | 0 half a distance above or below the point; 0 (at it) by default
 
 ---@class stencilgen.laplacian_keys
 ---@field dims 1 | 2 | 3

@@ -36,6 +36,12 @@ refuse("sums of an update that is not linear", "nonlinear2d", "ring", "method ri
 refuse("rows that no thread has", "star3d1", "ring tile=64x9 coarsen=z8,y2 vec=4", "method ring: tile: y=9 must be a multiple of coarsen=y2")
 refuse("a ring of too many threads", "star3d1", "ring tile=128x32 coarsen=z8,y2 vec=1", "method ring: a block has at most 1024 threads")
 refuse("sums of too many points", "star3d1", "ring tile=64x64 coarsen=z8,y32 vec=4", "method ring: a thread would need about")
+cases[#cases + 1] = {
+  name = "positions in steps that do not know them",
+  spec = "return stencil { name = 'p', update = function(u, p, at) return (u(0, 0) + u(1, 0)) / 2 + at.step end }",
+  schedule = "temporal time=4",
+  expect = "method temporal: its steps do not know positions, for which the update asks (at)",
+}
 refuse("packs beside constant memory", "star2d1", "constant vec=4", "method constant: it loads single elements; the methods naive, streamed, ring and temporal have")
 refuse("coarsening of a tile without its halo", "star2d1", "cached-halo coarsen=y4", "method cached-halo: it has no coarsening")
 local function refuse_filter(name, weights, schedule, expect)

@@ -34,6 +34,13 @@ local updates = {
                v = f.v(0,0) + (f.v(0,1) + f.v(0,-1) - 2*f.v(0,0)) / 16 + r / 8 - f.c(0,0) * f.v(0,0) / 16 }
     end]] },
 }
+for dims, offsets in ipairs { { "1", "-1" }, { "1,0", "0,-1" }, { "1,0,0", "0,0,-1" } } do
+  local at = ("0,0,0"):sub(1, 2 * dims - 1)
+  updates[#updates + 1] = { name = "placed" .. dims .. "d", dims = dims, text = ([[update = function(u, p, at)
+      local far = where(lt(at.x, at.nx / 3), u(%s), u(%s)) / 4
+      return u(%s) / 2 + far + (at.x + at.%s + 3 * at.step) / 8192
+    end]]):format(offsets[1], offsets[2], at, ("xyz"):sub(dims, dims)) }
+end
 local boundaries = { "'fixed'", "'zero'", "'periodic'", "constant(0.5)", "'mirror'" }
 
 -- One of the schedules in turn, or all with --full.
@@ -56,6 +63,7 @@ for i, update in ipairs(updates) do
             "cells beyond a boundary must keep their values for several steps",
             "it makes several steps of one field",
             "the halo of 4 steps takes all",
+            "it keeps partial sums, which linear updates have",
           },
           places = places[update.dims],
         }

@@ -146,6 +146,7 @@ exits 0 "$folder/slip.lua" --device cpu --size 100 -o "$folder/new"
 exits 0 "$folder/slip.lua" --device cpu --size 100 -o "$folder/new" --set a=2
 exits 2 "$folder/slip.lua" --device cpu --size 100 -o "$folder/slip" --set c=2
 says "slip has no parameter 'c'"
+! grep -F '(null)' out || flunk "$(cat out)"
 holds "$folder/slip"
 
 begin 'a wrong kernel fails the check'

@@ -123,7 +123,13 @@ says 'one more than shift reads'
 exits 2 run $cpu "$folder/shift.lua" --input "$a" --output v=b.npy
 says "--output 'v': shift writes u"
 exits 2 run $cpu "$folder/shift.lua" --input "$a" --output "$a" --output "$a"
-says 'one more than shift writes'
+says 'one more than shift writes: u'
+exits 2 run $cpu "$folder/levels.lua" --input "$a" --output v=b.npy
+says "--output 'v': levels writes u, u.prev"
+exits 2 run $cpu "$folder/levels.lua" --input u.next="$a"
+says "--input 'u.next': levels reads u, u.prev"
+exits 2 run $cpu "$folder/scaled.lua" --input u="$a" --input u="$a"
+says 'u is given twice'
 
 begin 'a previous level is the current one where it is not given'
 exits 0 run $cpu "$folder/levels.lua" --input "$a" --output "$folder/b.npy" --steps 3
@@ -354,6 +360,19 @@ reports 'minimum 2, maximum 4, 2 NaN, 0 infinite'
 exits 0 run $cpu "$folder/shift.lua" --input "$folder/nan.npy" --output "$folder/b.npy" --json
 tr -d ' \n' <"$out" | grep -qF '"values":{"u":{"minimum":2,"maximum":4,"nan":2,"infinite":0}}' ||
     flunk "$(cat "$out")"
+
+begin 'steps are counted through all parts of a run'
+cat >"$folder/counted.lua" <<'EOF'
+return stencil {
+  name = "counted", dims = 1, dtype = "float", boundary = "zero",
+  update = function(u, p, at) return u(0) + at.step + at.x * at.nx end,
+}
+EOF
+array "$folder/ones.npy" 2 0 1
+exits 0 run $cpu "$folder/counted.lua" --input "$folder/ones.npy" --output "$folder/b.npy" \
+    --steps 250 --stop-on-nan
+found=$(od -An -tf4 -j128 "$folder/b.npy" | tr -s ' \n' ' ')
+[ "$found" = ' 31125 31626 ' ] || flunk "$found"
 
 begin '--stop-on-nan'
 cat >"$folder/double.lua" <<'EOF'

@@ -151,6 +151,19 @@ named=$(sed -n 's/.*ranks (\([0-9x]*\)) work.*/\1/p' "$err")
 exits 0 run $cpu $heat --ranks "${named:-none}" --output "$results/b.npy"
 clear_results
 
+begin 'launches of several steps are shorter where parts are too thin for their ghost cells'
+exits 0 run $cpu specs/heat2d5.lua --input "$folder/two.npy" --steps 8 --schedule 'resident time=8' \
+    --output "$results/alone.npy"
+for ranks in 1x1 1x6; do
+    exits 0 run $cpu specs/heat2d5.lua --input "$folder/two.npy" --steps 8 --schedule 'resident time=8' \
+        --ranks $ranks --output "$results/ranks.npy"
+    alike "$results/alone.npy" "$results/ranks.npy"
+    [ $ranks = 1x1 ] || says "makes 2 steps a launch instead of 8"
+done
+exits 0 run $cpu specs/heat2d5.lua --input "$folder/two.npy" --steps 8 --ranks 1x13 \
+    --output "$results/ranks.npy"
+clear_results
+
 begin 'a truncated input is an error of one rank and of all'
 head -c 1500 "$folder/two.npy" >"$folder/short.npy"
 refused 3 'short.npy' specs/heat2d5.lua --input "$folder/short.npy" --ranks 4 \
@@ -171,6 +184,23 @@ for ranks in 1 2x2 1x5; do
     alike "$results/whole.npy" "$results/rest.npy"
 done
 exits 0 run $cpu $wave --steps 20 --restart "$folder/state" --output "$results/rest.npy"
+alike "$results/whole.npy" "$results/rest.npy"
+clear_results
+
+begin 'a restart counts the steps on'
+cat >"$folder/placed.lua" <<'EOF'
+return stencil {
+  name = "placed", boundary = "periodic",
+  update = function(u, p, at)
+    return u(0, 0) / 2 + u(1, 0) / 4 + sin(at.x + at.y) / 8 + at.step / 64
+  end,
+}
+EOF
+placed="$folder/placed.lua --input $folder/two.npy"
+exits 0 run $cpu $placed --steps 7 --output "$results/whole.npy"
+exits 0 run $cpu $placed --steps 4 --ranks 2x2 --output "$results/half.npy" \
+    --checkpoint "$folder/placed" --every 2
+exits 0 run $cpu $placed --steps 7 --restart "$folder/placed" --ranks 1x3 --output "$results/rest.npy"
 alike "$results/whole.npy" "$results/rest.npy"
 clear_results
 
@@ -235,9 +265,47 @@ begin 'bench compares with one rank'
 exits 0 bench $cpu specs/heat2d5.lua --size 64x48 --steps 4 --schedule naive --ranks 2
 reports 'times as fast, efficiency'
 reports 'the same bytes as alone'
+reports 'a step in them, not hidden'
 exits 0 bench $cpu specs/heat2d5.lua --size 64x48 --steps 4 --schedule naive --ranks 1x2 --weak --json
+reports '"exchange_seconds": '
 reports '"speedup": '
 reports '"same": null'
+
+# ---- explain ---------------------------------------------------------------------------------------
+
+begin 'explain estimates ranks'
+big="specs/heat3d7.lua --gpu h200 --size 512x512x512 --schedule naive"
+exits 0 explain $cpu $big --ranks 8 --json
+reports '"grid": "1x2x4"'
+reports '"part": "512x256x128"'
+# A star sends faces alone: two along z, one along y.
+reports "\"bytes\": $((4 * (2 * 512 * 256 + 512 * 128)))"
+reports '"hidden": true'
+exits 0 explain $cpu $big --ranks 1x1x8 --launches 3 --json
+reports "\"bytes\": $((3 * 4 * 2 * 512 * 512))" # both neighbours, three planes each
+reports '"launches": 3'
+# Along a periodic axis all ranks have the same neighbours: what explain expects is what ranks send.
+cat >"$folder/torus.lua" <<'END'
+return stencil { name = "torus", shape = box(3, 1), boundary = "periodic", dtype = "double",
+                 update = function(u) return (u(1, 1, 1) + u(-1, -1, -1)) / 2 end }
+END
+torus="$folder/torus.lua --size 24x20x16 --schedule naive --ranks 2x2x2"
+for launches in 1 2; do
+    exits 0 explain $cpu $torus --launches $launches --json
+    expected=$(sed -n 's/^ *"bytes": \([0-9]*\),$/\1/p' "$out" | head -n 1)
+    exits 0 bench $cpu $torus --launches $launches --steps 6 --json
+    sent=$(sed -n 's/^ *"bytes": \([0-9.e+]*\),$/\1/p' "$out" | head -n 1)
+    [ "$(awk "BEGIN { print ${expected:-0} / $launches == ${sent:-1} }")" = 1 ] ||
+        flunk "explain expects $expected bytes an exchange, and ranks send $sent a step"
+done
+exits 0 explain $cpu $big --ranks 1
+reports 'nothing to exchange'
+exits 0 explain $cpu specs/heat3d7.lua --gpu h200 --size 768x768x6144 --steps 64 --ranks 8
+reports 'steps a launch'
+exits 2 explain $cpu specs/heat3d7.lua --size 16x16x16 --ranks 1x1x17
+says 'ranks ('
+exits 2 explain $cpu specs/reduce_sum.lua --ranks 2
+says 'is no stencil'
 
 # ---- MPI -------------------------------------------------------------------------------------------
 
@@ -282,6 +350,21 @@ if has mpirun && { [ -e "$module" ] || { skip 'there is no libstencilgen_mpi.so'
     says '--ranks names 3 ranks, but 2 processes were started'
     mpi 2 3 run $cpu $heat --ranks 1x14 --output "$results/b.npy"
     holds "$results"
+
+    begin 'one process of MPI that fails before it meets the others'
+    # fails_alone TEXT SPEC INPUT: the second of three has this spec and input.
+    fails_alone() {
+        timeout -k 5 60 mpirun --oversubscribe -n 1 "$STENCILGEN" run $cpu $heat --output "$results/b.npy" : \
+            -n 1 "$STENCILGEN" run $cpu "$2" --input "$3" --steps 3 --output "$results/b.npy" : \
+            -n 1 "$STENCILGEN" run $cpu $heat --output "$results/b.npy" >"$out" 2>"$err" </dev/null
+        code=$?
+        [ $code -ge 2 ] && [ $code -le 4 ] || flunk "exit code $code: $(cat "$err")"
+        says "rank 1: $1"
+        holds "$results"
+    }
+    fails_alone "$folder/missing.npy: error: cannot open" specs/heat2d5.lua "$folder/missing.npy"
+    echo 'return nonsense(' >"$folder/nonsense.lua"
+    fails_alone "$folder/nonsense.lua:" "$folder/nonsense.lua" "$folder/two.npy"
 
     begin 'checkpoints of processes of MPI'
     mpi 0 4 run $cpu $wave --steps 12 --schedule naive --output "$results/half.npy" \

@@ -139,8 +139,8 @@ static void evaluate(job *j, void *argument) {
     double *value = malloc(values * sizeof *value), *bound = malloc(values * sizeof *bound);
     bool kept[3];
     for (int64_t row = 0; row < cells / size[0]; row++) {
-        reference_row(r, arrays, size, 0, row % size[1], row / size[1], 3, scratch, value, bound,
-                      kept);
+        reference_row(r, arrays, size, NULL, 0, row % size[1], row / size[1], 3, scratch, value,
+                      bound, kept);
         for (size_t i = 0; i < values; i++)
             DEMAND(bound[i] >= 0 && (!kept[i % 3] || bound[i] == 0));
     }

@@ -36,7 +36,11 @@ def header() -> str:
 def kind_of(declaration: str, enums: set[str]) -> str:
     """What ctypes must know of a C declaration: a pointer, or which number."""
     words = declaration.replace("const ", "").strip()
-    if "*" in words or "[" in words or re.match(r"sg_(stream|resize|log|finding)\b(?!_)", words):
+    if (
+        "*" in words
+        or "[" in words
+        or re.match(r"sg_(stream|resize|log|finding|points_read|points_write)\b(?!_)", words)
+    ):
         return "pointer"
     first = words.split()[0]
     return "int" if first in enums else first
@@ -56,6 +60,8 @@ def kind_of_ctypes(kind: object) -> str:
         return SAME.get(found, found)
     if isinstance(kind, type) and issubclass(kind, ctypes.Array):
         return f"{kind_of_ctypes(kind._type_)}[{kind._length_}]"
+    if isinstance(kind, type) and issubclass(kind, ctypes.Structure):
+        return kind.__name__
     return "pointer"
 
 

@@ -12,6 +12,7 @@ from conftest import ROOT
 
 EXAMPLES = {
     "heat.py": ("heat.png", ()),
+    "shot.py": ("shot.png", ()),
     "wave_torch.py": ("wave.png", ("torch",)),
     "grayscott_cupy.py": ("grayscott.png", ()),
     "cg_scipy.py": ("cg.png", ("scipy",)),

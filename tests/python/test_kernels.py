@@ -120,6 +120,8 @@ def test_tuning(own: sg.Context, tmp_path: Path) -> None:
     assert sg.build(text=TINY, size=(4096,), context=own).plan == tuning.taken
     results = sg.results("tiny", context=own)
     assert len(results) >= 3 and all(r.timings for r in results if r.state == "right")
+    drifts = sg.drifts(results[0].sweep, context=own)
+    assert all(d.seconds > 0 and d.plan and d.taken > 0 for d in drifts) and sg.drifts(10**6, context=own) == []
     with pytest.raises(sg.UsageError, match="no search 'lucky'"):
         kernel.tune(search="lucky")
 
@@ -203,7 +205,7 @@ sys.exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
 
 def test_doctor() -> None:
     found = {f.what: f for f in sg.doctor()}
-    assert "host compiler" in found and found["device"].text
+    assert {"host compiler", "NCCL", "GPUs of a team"} <= set(found) and found["device"].text
     assert str(found["device"]).startswith(("ok", "no"))
 
 

@@ -151,7 +151,7 @@ static void judge_row(job *j, sparse *s, int64_t y, int64_t z) {
     for (int i = 0; i < k->model->array_count; i++)
         arrays[i] = (reference_array){.data = s->host[k->reads[i]],
                                       .stride = {1, s->stride[1], s->stride[2]}};
-    reference_row(k->reference, arrays, p->size, p->begin[0], y, z, count,
+    reference_row(k->reference, arrays, p->size, NULL, p->begin[0], y, z, count,
                   job_alloc(j, reference_scratch(k->reference, count)), values, bounds, kept);
     for (int o = 0; o < outputs; o++)
         for (int i = 0; i < count && s->wrong.length == 0; i++) {

@@ -175,8 +175,8 @@ void scene_judge(job *j, scene *s, bool run) {
         expect_carried(&g);
     for (int64_t z = p->begin[2]; z < p->end[2] && !empty; z++)
         for (int64_t y = p->begin[1]; y < p->end[1]; y++) {
-            reference_row(g.subject->reference, g.arrays, p->size, p->begin[0], y, z, (int)count,
-                          g.scratch, g.values, g.bounds, g.kept);
+            reference_row(g.subject->reference, g.arrays, p->size, &s->where, p->begin[0], y, z,
+                          (int)count, g.scratch, g.values, g.bounds, g.kept);
             for (int o = 0; o < g.subject->model->output_count; o++)
                 judge_row(&g, o, y, z, (int)count);
         }

@@ -45,7 +45,7 @@ static void judge_rows(job *j, const test_subject *s, data *d, void *const *raw)
     for (int o = 0; o < outputs; o++)
         d->bound[s->written[o]] = job_array(j, (size_t)d->cells, sizeof(double));
     for (int64_t row = 0; row < d->size[1] * d->size[2]; row++) {
-        reference_row(s->reference, arrays, d->size, 0, row % d->size[1], row / d->size[1], n,
+        reference_row(s->reference, arrays, d->size, NULL, 0, row % d->size[1], row / d->size[1], n,
                       scratch, values, bounds, NULL);
         for (int o = 0; o < outputs; o++)
             memcpy(d->bound[s->written[o]] + row * n, bounds + o * n, (size_t)n * sizeof(double));

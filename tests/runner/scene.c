@@ -6,6 +6,7 @@
 
 #include "base/random.h"
 
+enum { FIRST_STEP = 5 };
 enum { GUARD = 64, MOST_GUARD = 4096, TEMPORARY_GUARD = 4096 };
 
 /* ---- memory
@@ -92,6 +93,10 @@ static void need(job *j, const scene *s, sg_status status) {
 void scene_open(job *j, const test_subject *k, const place *p, uint64_t seed, scene *s) {
     *s = (scene){.subject = k, .place = *p, .element = k->info.element_size, .wrong = text_new(j)};
     job_defer(j, scene_close, s);
+    /* No axis like another, and a first cell before the whole grid: a ghost cell. */
+    s->where = (reference_place){.origin = {-2, 3, 1}, .step = FIRST_STEP};
+    for (int axis = 0; axis < AXES; axis++)
+        s->where.global[axis] = axis < k->model->dims ? p->size[axis] + 5 + 2 * axis : 1;
     for (int i = 0; i < k->array_count; i++) {
         image *m = &s->images[i];
         s->at[i] = i;
@@ -182,7 +187,10 @@ bool scene_launch(job *j, scene *s, int64_t steps, int *final) {
                       .grids = grids,
                       .grid_count = k->array_count,
                       .parameters = k->parameters,
-                      .parameter_count = k->model->parameter_count};
+                      .parameter_count = k->model->parameter_count,
+                      .step = s->where.step};
+    memcpy(a.origin, s->where.origin, sizeof a.origin);
+    memcpy(a.global, s->where.global, sizeof a.global);
     for (int axis = 0; axis < AXES && !updates_all(&s->place); axis++) {
         a.begin[axis] = s->place.begin[axis];
         a.end[axis] = s->place.end[axis];
@@ -242,10 +250,12 @@ static void next_step(scene *s) {
         m->before = m->after;
         m->after = before;
     }
+    s->where.step++;
 }
 
 /* As all began. */
 static void start_again(job *j, scene *s) {
+    s->where.step = FIRST_STEP;
     for (int i = 0; i < s->subject->array_count; i++) {
         const image *m = &s->images[i];
         s->at[i] = i;

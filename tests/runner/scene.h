@@ -20,6 +20,7 @@ struct scene {
     place place;
     size_t element;
     image images[SUBJECT_ARRAYS];
+    reference_place where;  /* in a whole grid that is larger; the step is the next */
     int at[SUBJECT_ARRAYS]; /* which image plays each of the kernel's arrays */
     /* After a launch, before it is judged; or after all steps at once. NULL. */
     void (*tamper)(scene *, int *final), (*tamper_steps)(scene *, int *final);

@@ -73,6 +73,7 @@ static void open_march(job *j, judging *g) {
     const int64_t points = p->size[0] * p->size[1] * p->size[2];
     reference_steps_open(&g->march, k->reference, k->model, p->size, p->begin, p->end, arrays,
                          job_alloc(j, reference_steps_bytes(k->model, points)));
+    g->march.place = s->where;
 }
 
 static void march(job *j, judging *g, int64_t steps) {
@@ -120,8 +121,8 @@ static void judge_box(job *j, judging *g) {
     void *scratch = job_alloc(j, reference_scratch(s->subject->reference, count));
     for (int64_t z = p->begin[2]; z < p->end[2]; z++)
         for (int64_t y = p->begin[1]; y < p->end[1]; y++) {
-            reference_row(s->subject->reference, g->march.arrays, p->size, p->begin[0], y, z, count,
-                          scratch, g->values, g->bounds, g->kept);
+            reference_row(s->subject->reference, g->march.arrays, p->size, &g->march.place,
+                          p->begin[0], y, z, count, scratch, g->values, g->bounds, g->kept);
             for (int o = 0; o < m->output_count; o++)
                 judge_row(g, o, y, z, count);
         }

@@ -11,7 +11,7 @@ set(about_kernels
 # These have threads, and run under ThreadSanitizer too, in a build of their own that has these programs alone.
 set(threaded
     unit.runtime.api.api unit.runtime.api.kernels unit.runtime.api.threads unit.runtime.api.threads_contexts
-    unit.runtime.check.branches unit.runtime.check.check unit.runtime.check.partial unit.runtime.check.speed
+    unit.runtime.check.branches unit.runtime.check.check unit.runtime.check.speed
     unit.runtime.device.cpu.cpu unit.runtime.device.cpu.fiber unit.runtime.device.cpu.modules
     unit.runtime.device.cpu.order unit.runtime.device.cpu.warps unit.base.workers
     unit.runtime.launch.run unit.runtime.launch.steps unit.runtime.launch.tags unit.runtime.matrix.calls
@@ -87,6 +87,8 @@ sg_unit_program(runtime/device/cuda)
 sg_unit_program(runtime/files)
 sg_unit_program(runtime/launch)
 sg_unit_program(runtime/matrix)
+sg_unit_program(runtime/monitors)
+sg_unit_program(runtime/points)
 sg_unit_program(runtime/team)
 sg_unit_program(runtime/store)
 sg_unit_program(runtime/tune tune-worker)

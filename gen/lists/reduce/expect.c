@@ -56,8 +56,8 @@ void reduce_elements_read(reduce_elements *e, int64_t first, int count) {
         const reference_array arrays[2 * MAX_FIELDS] = {
             {(const char *)e->input + skip, {1, 0, 0}, NULL},
             {(const char *)e->second + skip, {1, 0, 0}, NULL}};
-        reference_row(e->reference, arrays, (const int64_t[AXES]){count, 1, 1}, 0, 0, 0, count,
-                      e->scratch, e->value, e->error, NULL);
+        reference_row(e->reference, arrays, (const int64_t[AXES]){count, 1, 1}, NULL, 0, 0, 0,
+                      count, e->scratch, e->value, e->error, NULL);
     } else {
         for (int i = 0; i < count; i++) {
             e->value[i] = pattern_get(type, e->input, first + i).real;

@@ -89,6 +89,25 @@ add("functions2d", 2, 5, [[
     return tanh(s) + log(2 + u(0,-1)) + pow(abs(u(0,0)) + 1/2, 3) - floor(4 * u(0,0)) / 8
   end]])
 
+-- Positions: sub-domains, sources and damping by the place, and the step.
+add("place1d", 1, 3, [[
+  update = function(u, p, at)
+    return u(0) / 2 + where(lt(at.x, 20), u(1), u(-2)) / 4 + at.x / 4096 - at.step * u(1) / 64 + at.nx / 8192
+  end]])
+add("place2d", 2, 6, [[
+  fields = { u = "inout", c = "in" },
+  update = function(f, p, at)
+    local rim = min(min(at.x, at.nx - 1 - at.x), min(at.y, at.ny - 1 - at.y))
+    local damp = where(lt(rim, 6), (6 - rim) / 8, 0)
+    local source = where(all(eq(at.x, 9), eq(at.y, 4)), sin(at.step / 4), f.c(0, 1) / 8)
+    return (1 - damp) * (f.u(0,0) + (f.u(1,0) + f.u(-1,0) + f.u(0,1) + f.u(0,-1) - 4 * f.u(0,0)) / 8) + source
+  end]])
+add("place3d", 3, 5, [[
+  update = function(u, p, at)
+    local layer = where(ge(at.z, at.nz - 3), u(1,0,0), u(0,0,-2))
+    return u(0,0,0) / 2 + layer / 4 + where(gt(at.y, at.x), u(0,-1,0), at.z - at.y) / 64 + at.step / 16 + at.ny / 1024
+  end]])
+
 -- Several arrays: coefficients that are fields, levels, an out field, two fields at once.
 add("variable1d", 1, 5, [[
   fields = { u = "inout", c = "in" },

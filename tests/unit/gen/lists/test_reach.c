@@ -201,7 +201,7 @@ static double count_yes(const char *text, const float *cells, int count, int whi
     reference_array arrays[2 * MAX_FIELDS] = {{cells, {1, count, count}, NULL}};
     double *values = job_array(l.job, 2 * (size_t)count, sizeof *values);
     void *scratch = job_alloc(l.job, reference_scratch(r, count));
-    reference_row(r, arrays, size, 0, 0, 0, count, scratch, values, values + count, NULL);
+    reference_row(r, arrays, size, NULL, 0, 0, 0, count, scratch, values, values + count, NULL);
     condition *all;
     assert_true(reference_conditions(l.job, r, &all) > which);
     reference_count(r, scratch, all);

@@ -26,7 +26,7 @@ static inline void run(job *j, const model *m, const double *parameters, const v
     double *values = job_array(j, (size_t)count, sizeof *values);
     double *bounds = job_array(j, (size_t)count, sizeof *bounds);
     void *scratch = calloc(1, reference_scratch(r, count));
-    reference_row(r, arrays, (const int64_t[]){count + 2 * REACH, 1, 1}, REACH, 0, 0, count,
+    reference_row(r, arrays, (const int64_t[]){count + 2 * REACH, 1, 1}, NULL, REACH, 0, 0, count,
                   scratch, values, bounds, NULL);
     free(scratch);
     for (int i = 0; i < count; i++)

@@ -21,7 +21,8 @@ static result run(job *j, const model *m, const double *parameters, const refere
                   job_array(j, (size_t)count, sizeof(bool))};
     /* Scratch is taken as large as it is asked for, so that the sanitizer sees an overrun. */
     void *scratch = calloc(1, reference_scratch(r, count));
-    reference_cells(r, arrays, size, at, along, count, scratch, out.values, out.bounds, out.kept);
+    reference_cells(r, arrays, size, NULL, at, along, count, scratch, out.values, out.bounds,
+                    out.kept);
     free(scratch);
     return out;
 }

@@ -150,8 +150,8 @@ static double middle_of(const model *m, double middle, double *bound) {
     const bool is_float = m->dtype == DTYPE_FLOAT;
     const reference_array array = {is_float ? (const void *)singles : cells, {1, 3, 9}, NULL};
     const reference *r = reference_new(j, m, NULL);
-    reference_row(r, &array, size, 1, 1, 0, 1, job_alloc(j, reference_scratch(r, 1)), &value, bound,
-                  NULL);
+    reference_row(r, &array, size, NULL, 1, 1, 0, 1, job_alloc(j, reference_scratch(r, 1)), &value,
+                  bound, NULL);
     return value;
 }
 

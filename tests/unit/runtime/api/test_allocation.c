@@ -117,6 +117,10 @@ static sg_status try_count(scene *s) {
     int count;
     return sg_count_specs(s->context, NULL, HEAT7, &count);
 }
+static sg_status try_find(scene *s) {
+    int index;
+    return sg_find_spec(s->context, NULL, HEAT7, "heat7", &index);
+}
 static sg_status try_explain(scene *s) {
     sg_explanation *e;
     const sg_build_options options = {.struct_size = sizeof options, .text = HEAT7};
@@ -216,6 +220,7 @@ static const struct {
     {"sg_build, a file", prepare_none, try_file},
     {"sg_build", prepare_context, build_heat},
     {"sg_count_specs", prepare_none, try_count},
+    {"sg_find_spec", prepare_none, try_find},
     {"sg_explain", prepare_none, try_explain},
     {"sg_kernel_facts", prepare_kernel, try_facts},
     {"sg_kernel_binary", prepare_kernel, try_cubin},

@@ -268,6 +268,13 @@ static void specs_are_counted(void **state) {
     assert_string_equal(sg_kernel_text(k, SG_TEXT_NAME), "b");
     sg_release(k);
     assert_int_equal(sg_count_specs(context, NULL, "return", &count), SG_ERROR_SPEC);
+    int index = -1;
+    expect_ok(sg_find_spec(context, "two.lua", two, "b", &index));
+    assert_int_equal(index, 1);
+    assert_int_equal(sg_find_spec(context, "two.lua", two, "c", &index), SG_ERROR_USAGE);
+    assert_string_equal(sg_error(context), "error: two.lua returns no spec named 'c'; it has a, b");
+    assert_int_equal(sg_find_spec(context, "two.lua", two, NULL, &index), SG_ERROR_USAGE);
+    assert_int_equal(index, 1);
 }
 
 /* ---- binaries ------------------------------------------------------------------------------ */

@@ -78,6 +78,16 @@ static void too_large(call *c) {
     c->parameters[1] = -3.5e38;
 }
 
+static void far_origin(call *c) {
+    c->arguments.origin[1] = INT64_MIN;
+}
+static void negative_global(call *c) {
+    c->arguments.global[2] = -1;
+}
+static void negative_step(call *c) {
+    c->arguments.step = -1;
+}
+
 static void refuses_with_a_text(void **state) {
     (void)state;
     static const struct {
@@ -111,6 +121,11 @@ static void refuses_with_a_text(void **state) {
         {beyond_memory, "error: 'u': its strides lead out of the address space"},
         {no_value, "error: 'heat' needs a value for its parameter 'c'"},
         {few_values, "error: 'heat' takes 2 parameters, not 1"},
+        {far_origin, "error: 'heat': an origin of -9223372036854775808 in a whole grid of 0 cells "
+                     "along y is out of range"},
+        {negative_global,
+         "error: 'heat': an origin of 0 in a whole grid of -1 cells along z is out of range"},
+        {negative_step, "error: 'heat': step -1 is out of range"},
         {too_large, "error: parameter 'c' of 'heat' is too large for float"},
     };
     const program p = heat();
@@ -123,6 +138,111 @@ static void refuses_with_a_text(void **state) {
     }
     assert_int_equal(sg_launch(k, NULL, NULL), SG_ERROR_USAGE);
     assert_int_equal(sg_launch(NULL, NULL, NULL), SG_ERROR_USAGE);
+    assert_int_equal(fake_of(k)->launch_count, 0);
+    fake_end(k);
+}
+
+/* ---- names ----------------------------------------------------------------------------------- */
+
+/* The good call with its arrays and parameters by name. */
+typedef struct named_call {
+    call by_order;
+    sg_array arrays[3];
+    sg_constant values[3];
+    sg_arguments arguments;
+} named_call;
+
+static void good_names(named_call *c) {
+    good_call(&c->by_order);
+    c->arrays[0] = (sg_array){"u.next", c->by_order.grids[1]};
+    c->arrays[1] = (sg_array){"u", c->by_order.grids[0]};
+    c->arrays[2] = c->arrays[1];
+    c->values[0] = (sg_constant){"c", c->by_order.parameters[1]};
+    c->values[1] = (sg_constant){"k", c->by_order.parameters[0]};
+    c->values[2] = c->values[1];
+    c->arguments = (sg_arguments){.struct_size = sizeof(sg_arguments),
+                                  .arrays = c->arrays,
+                                  .array_count = 2,
+                                  .values = c->values,
+                                  .value_count = 2};
+}
+
+static void names_give_the_launch_of_the_order(void **state) {
+    (void)state;
+    const program p = heat();
+    sg_kernel *k = fake_kernel(&p);
+    named_call c;
+    size_t bytes = 1;
+    good_names(&c);
+    assert_int_equal(sg_temporary_bytes(k, &c.arguments, &bytes), SG_OK);
+    assert_int_equal(bytes, 0);
+    assert_int_equal(sg_launch(k, &c.by_order.arguments, NULL), SG_OK);
+    assert_int_equal(sg_launch(k, &c.arguments, NULL), SG_OK);
+    const fake_launch *launches = fake_of(k)->launches;
+    assert_memory_equal(launches[0].arguments, launches[1].arguments, k->program->arguments_bytes);
+    c.arguments.value_count = 1; /* k has a default, 0.1 */
+    assert_int_equal(sg_launch(k, &c.arguments, NULL), SG_OK);
+    assert_memory_not_equal(launches[0].arguments, launches[2].arguments,
+                            k->program->arguments_bytes);
+    c.by_order.parameters[0] = 0.1;
+    assert_int_equal(sg_launch(k, &c.by_order.arguments, NULL), SG_OK);
+    assert_memory_equal(launches[3].arguments, launches[2].arguments, k->program->arguments_bytes);
+    fake_end(k);
+}
+
+static void unknown_array(named_call *c) {
+    c->arrays[1].name = "v";
+}
+static void missing_array(named_call *c) {
+    c->arguments.array_count = 1;
+}
+static void double_array(named_call *c) {
+    c->arguments.array_count = 3;
+}
+static void nameless_array(named_call *c) {
+    c->arrays[0].name = NULL;
+}
+static void unknown_value(named_call *c) {
+    c->values[0].name = "K";
+}
+static void missing_value(named_call *c) {
+    c->arguments.value_count = 0;
+}
+static void double_value(named_call *c) {
+    c->arguments.value_count = 3;
+}
+static void both_arrays(named_call *c) {
+    c->arguments.grids = c->by_order.grids;
+}
+static void both_values(named_call *c) {
+    c->arguments.parameters = c->by_order.parameters;
+}
+
+static void refuses_names_with_those_that_exist(void **state) {
+    (void)state;
+    static const struct {
+        void (*spoil)(named_call *);
+        const char *says;
+    } cases[] = {
+        {unknown_array, "error: 'heat': the array 'v' is unknown; 'heat' has u, u.next"},
+        {missing_array, "error: 'heat': the array 'u' is missing; 'heat' has u, u.next"},
+        {double_array, "error: 'heat': the array 'u' is given twice; 'heat' has u, u.next"},
+        {nameless_array, "error: 'heat': array 0 of the call has no name"},
+        {unknown_value, "error: 'heat': the parameter 'K' is unknown; 'heat' has k, c"},
+        {missing_value, "error: 'heat': the parameter 'c' has no value; 'heat' has k, c"},
+        {double_value, "error: 'heat': the parameter 'k' is given twice; 'heat' has k, c"},
+        {both_arrays, "error: 'heat': give grids or arrays, not both"},
+        {both_values, "error: 'heat': give parameters or values, not both"},
+    };
+    const program p = heat();
+    sg_kernel *k = fake_kernel(&p);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        named_call c;
+        good_names(&c);
+        cases[i].spoil(&c);
+        assert_int_equal(sg_launch(k, &c.arguments, NULL), SG_ERROR_USAGE);
+        assert_string_equal(sg_error(k->context), cases[i].says);
+    }
     assert_int_equal(fake_of(k)->launch_count, 0);
     fake_end(k);
 }
@@ -161,6 +281,8 @@ static void a_float_that_rounds_into_range_is_taken(void **state) {
 
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(refuses_with_a_text),
+    cmocka_unit_test(names_give_the_launch_of_the_order),
+    cmocka_unit_test(refuses_names_with_those_that_exist),
     cmocka_unit_test(read_arrays_may_overlap_and_repeat),
     cmocka_unit_test(a_float_that_rounds_into_range_is_taken),
 };

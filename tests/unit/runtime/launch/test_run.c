@@ -99,6 +99,29 @@ static void three_buffers_rotate(void **state) {
     fake_end(k);
 }
 
+/* `final` counts the arrays as the caller lists them. */
+static void final_is_in_the_order_of_the_call(void **state) {
+    (void)state;
+    static const int of_kernel[4] = {2, 0, 3, 1}; /* of each array of the call */
+    const program p = make(wave_arrays, 4);
+    sg_kernel *k = fake_kernel(&p);
+    for (int steps = 0; steps < 5; steps++) {
+        scene s;
+        sg_array arrays[4];
+        int by_order[4], final[4];
+        fill(&s, 4);
+        for (int i = 0; i < 4; i++)
+            arrays[i] = (sg_array){wave_arrays[of_kernel[i]].name, s.grids[of_kernel[i]]};
+        const sg_arguments named = {
+            .struct_size = sizeof named, .arrays = arrays, .array_count = 4};
+        assert_int_equal(sg_run(k, &s.arguments, steps, NULL, by_order), SG_OK);
+        assert_int_equal(sg_run(k, &named, steps, NULL, final), SG_OK);
+        for (int i = 0; i < 4; i++)
+            assert_ptr_equal(arrays[final[i]].grid.data, s.grids[by_order[of_kernel[i]]].data);
+    }
+    fake_end(k);
+}
+
 static void expect_copy_of(const scene *s, int array, int of) {
     for (int i = 0; i < CELLS; i++)
         assert_true(s->memory[array][i] == (i % PITCH < NX ? (float)(100 * of + i) : SENTINEL));
@@ -292,6 +315,7 @@ static void option_structs_may_be_older_and_newer(void **state) {
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(two_buffers_swap),
     cmocka_unit_test(three_buffers_rotate),
+    cmocka_unit_test(final_is_in_the_order_of_the_call),
     cmocka_unit_test(a_box_keeps_the_other_cells),
     cmocka_unit_test(dense_arrays_are_copied_at_once),
     cmocka_unit_test(padded_arrays_are_copied_by_rows),

@@ -265,6 +265,10 @@ static void pass_wrong(rank *r) {
                 s.grids[0].size[0] = s.grids[1].size[0] += 1;
             else if (strcmp(what, "box") == 0)
                 s.arguments.end[0] = s.arguments.end[1] = s.arguments.end[2] = 1;
+            else if (strcmp(what, "origin") == 0)
+                s.arguments.origin[1] = 1;
+            else if (strcmp(what, "global") == 0)
+                s.arguments.global[0] = 40;
             else if (strcmp(what, "low") == 0)
                 s.part.low[1]++;
             else if (strcmp(what, "begin") == 0)
@@ -290,6 +294,8 @@ static void wrong_arguments(void **unused) {
     static const char *const cases[][2] = {
         {"size", "this rank's part with its ghost cells has"},
         {"box", "leave the box of 'heat' out"},
+        {"origin", "leave origin and global out"},
+        {"global", "leave origin and global out"},
         {"low", "is not from sg_team_arrange"},
         {"begin", "is not from sg_team_arrange"},
         {"never arranged", "is not from sg_team_arrange"},
@@ -570,9 +576,137 @@ static void too_thin(void **unused) {
     }
 }
 
+/* ---- launches that parts are too thin for ---------------------------------------------------- */
+
+typedef struct thinning {
+    const char *schedule;
+    int64_t y, steps;
+    int ranks[3], again[3]; /* given to sg_team_build and to sg_team_arrange */
+    sg_team_part part;
+} thinning;
+
+static char said[400]; /* the last warning */
+static pthread_mutex_t said_lock = PTHREAD_MUTEX_INITIALIZER;
+
+static void hear(void *user, sg_log_level level, const char *text) {
+    (void)user;
+    pthread_mutex_lock(&said_lock);
+    if (level == SG_LOG_WARNING)
+        snprintf(said, sizeof said, "%s", text);
+    pthread_mutex_unlock(&said_lock);
+}
+
+static void build_thin(rank *r) {
+    thinning *t = r->user;
+    sg_kernel *kernel = NULL;
+    const sg_build_options how = {.struct_size = sizeof how,
+                                  .text = heat,
+                                  .schedule = t->schedule,
+                                  .size = {256, t->y},
+                                  .steps = t->steps};
+    sg_team_part part = {.struct_size = sizeof part, .global = {256, t->y}};
+    memcpy(part.ranks, t->again, sizeof part.ranks);
+    if (good(r, sg_team_build(r->team, "test.lua", &how, t->ranks, &kernel)) &&
+        good(r, sg_team_arrange(r->team, kernel, &part)) && r->transport.rank == 0)
+        t->part = part;
+    sg_release(kernel);
+}
+
+static void fewer_steps(void **unused) {
+    rank ranks[4];
+    (void)unused;
+    said[0] = '\0';
+    thinning t = {.schedule = "temporal", .y = 400, .steps = 64, .ranks = {1, 4, 1}};
+    run_ranks(context, ranks, 4, 30, &t, build_thin);
+    expect_good(ranks, 4);
+    const int64_t most = t.part.steps;
+    assert_true(most > 3);
+    assert_string_equal(said, "");
+    t = (thinning){.schedule = "temporal", .y = 12, .steps = 64, .ranks = {1, 4, 1}};
+    run_ranks(context, ranks, 4, 30, &t, build_thin);
+    expect_good(ranks, 4);
+    assert_in_range(t.part.steps, 1, 3);
+    assert_int_equal(t.part.high[1], t.part.steps);
+    assert_non_null(strstr(said, "parts of 1x4 ranks are too thin"));
+    t = (thinning){.schedule = "temporal", .y = 3, .steps = 64, .ranks = {1, 4, 1}};
+    run_ranks(context, ranks, 4, 30, &t, build_thin);
+    expect_all(ranks, 4, SG_ERROR_PLAN, "(4x1) work"); /* not for one step either */
+    t.schedule = NULL;
+    memcpy(t.ranks, (int[3]){4, 1, 1}, sizeof t.ranks);
+    run_ranks(context, ranks, 4, 30, &t, build_thin);
+    expect_good(ranks, 4);
+    t = (thinning){
+        .y = 4, .steps = 64, .ranks = {1, 4, 1}}; /* one step, if no method is asked for */
+    run_ranks(context, ranks, 4, 30, &t, build_thin);
+    expect_good(ranks, 4);
+    assert_int_equal(t.part.steps, 1);
+    t.schedule = "temporal";
+    run_ranks(context, ranks, 4, 30, &t, build_thin);
+    expect_all(ranks, 4, SG_ERROR_PLAN, "needs ");
+}
+
+/* A process grid that sg_team_build has is that of the parts too. */
+static void given_once(void **unused) {
+    rank ranks[4];
+    (void)unused;
+    thinning t = {.y = 100, .steps = 1, .ranks = {2, 2, 1}}; /* 1x4 would be chosen */
+    run_ranks(context, ranks, 4, 30, &t, build_thin);
+    expect_good(ranks, 4);
+    assert_memory_equal(t.part.ranks, t.ranks, sizeof t.ranks);
+    memcpy(t.again, (int[3]){2, 2, 0}, sizeof t.again);
+    run_ranks(context, ranks, 4, 30, &t, build_thin);
+    expect_good(ranks, 4);
+    memcpy(t.again, (int[3]){1, 4, 1}, sizeof t.again);
+    run_ranks(context, ranks, 4, 30, &t, build_thin);
+    expect_all(ranks, 4, SG_ERROR_USAGE, "was built for 2x2 ranks, and its part is for 1x4x1");
+    t.ranks[0] = t.ranks[1] = t.ranks[2] = 0;
+    run_ranks(context, ranks, 4, 30, &t, build_thin);
+    expect_good(ranks, 4);
+    assert_memory_equal(t.part.ranks, t.again, sizeof t.again);
+}
+
+/* A rank that fails before it opens its team says why by its transport. */
+static void *fail_early(void *argument) {
+    rank *r = argument;
+    r->transport.abandon(r->transport.user, "rank 1: the file 'a' is missing");
+    r->transport.close(r->transport.user);
+    return NULL;
+}
+
+static void *go_early(void *argument) {
+    rank *r = argument;
+    r->transport.close(r->transport.user);
+    return NULL;
+}
+
+static void fails_before_it_opens(void **unused) {
+    void *(*const bodies[])(void *) = {fail_early, go_early};
+    static const char *const causes[] = {"the file 'a' is missing", "has left the team"};
+    (void)unused;
+    for (int how = 0; how < 2; how++) {
+        rank ranks[3];
+        sg_transport transports[3];
+        assert_int_equal(sg_local_transports(3, transports), SG_OK);
+        const double begun = clock_seconds();
+        for (int i = 0; i < 3; i++) {
+            ranks[i] = (rank){.context = context, .transport = transports[i], .body = never_come};
+            assert_int_equal(
+                pthread_create(&ranks[i].thread, NULL, i == 1 ? bodies[how] : be_rank, &ranks[i]),
+                0);
+        }
+        for (int i = 0; i < 3; i++)
+            pthread_join(ranks[i].thread, NULL);
+        expect_named(ranks, 3, 1, causes[how]);
+        assert_true(clock_seconds() - begun < 20); /* nobody waits for the limit */
+    }
+}
+
 static int open_context(void **unused) {
-    const sg_options how = {
-        .struct_size = sizeof how, .device = "cpu", .cache = "none", .database = "none"};
+    const sg_options how = {.struct_size = sizeof how,
+                            .device = "cpu",
+                            .cache = "none",
+                            .database = "none",
+                            .log = hear};
     (void)unused;
     return sg_open(&context, &how) == SG_OK ? 0 : 1;
 }
@@ -600,6 +734,9 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(parts),
     cmocka_unit_test(given_grids),
     cmocka_unit_test(too_thin),
+    cmocka_unit_test(fewer_steps),
+    cmocka_unit_test(given_once),
+    cmocka_unit_test(fails_before_it_opens),
 };
 
 TEST_GROUP(faults, open_context, close_context)

@@ -3,8 +3,11 @@
 #include "tests/unit/fake/fixture.h"
 
 #include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
-#include "runtime/stencilgen.h"
+#include "runtime/team/team.h"
 #include "tests/unit/group.h"
 
 static const char *const launchers[] = {
@@ -109,7 +112,8 @@ static void doctor(void **unused) {
     (void)unused;
     setenv("SG_NCCL", "none", 1);
     assert_int_equal(sg_team_doctor(NULL, note, &t), SG_OK);
-    assert_int_equal(t.count, 2);
+    assert_int_equal(t.count, 3);
+    assert_string_equal(t.what[2], "network of a team");
     assert_string_equal(t.what[0], "NCCL");
     assert_false(t.usable[0]);
     assert_non_null(strstr(t.text[0], "switched off by SG_NCCL"));
@@ -125,9 +129,63 @@ static void doctor(void **unused) {
     unsetenv("SG_NCCL");
 }
 
+/* ---- networks -------------------------------------------------------------------------------- */
+
+static void put(const char *folder, const char *name, const char *line) {
+    char path[256];
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    fprintf(file, "%s\n", line);
+    fclose(file);
+}
+
+static void look(job *j, void *argument) {
+    const char *folder = argument, *says = NULL;
+    char port[200];
+    assert_false(network_look(j, folder, &says)); /* it does not exist */
+    assert_non_null(strstr(says, "over TCP"));
+    assert_int_equal(mkdir(folder, 0700), 0);
+    snprintf(port, sizeof port, "mkdir -p %s/mlx5_0/ports/1 %s/mlx5_1/ports/2", folder, folder);
+    assert_int_equal(system(port), 0);
+    assert_false(network_look(j, folder, &says)); /* a port without a state */
+    snprintf(port, sizeof port, "%s/mlx5_0/ports/1", folder);
+    put(port, "state", "1: DOWN");
+    assert_false(network_look(j, folder, &says));
+    put(port, "state", "4: ACTIVE");
+    put(port, "rate", "400 Gb/sec (4X NDR)");
+    put(port, "link_layer", "InfiniBand");
+    assert_true(network_look(j, folder, &says));
+    assert_non_null(strstr(says, "mlx5_0 port 1 (InfiniBand, 400 Gb/sec (4X NDR))"));
+    setenv("NCCL_IB_DISABLE", "1", 1);
+    assert_false(network_look(j, folder, &says));
+    assert_non_null(strstr(says, "NCCL_IB_DISABLE switches InfiniBand off"));
+    setenv("NCCL_IB_DISABLE", "0", 1);
+    assert_true(network_look(j, folder, &says));
+    unsetenv("NCCL_IB_DISABLE");
+    setenv("NCCL_NET", "Socket", 1);
+    assert_false(network_look(j, folder, &says));
+    unsetenv("NCCL_NET");
+    setenv("NCCL_NET_PLUGIN", "ofi", 1);
+    assert_true(network_look(j, folder, &says));
+    unsetenv("NCCL_NET_PLUGIN");
+    snprintf(port, sizeof port, "rm -r %s", folder);
+    assert_int_equal(system(port), 0);
+}
+
+static void network(void **unused) {
+    char folder[] = "/tmp/sg-network-XXXXXX";
+    job *own;
+    (void)unused;
+    assert_non_null(mkdtemp(folder));
+    assert_int_equal(rmdir(folder), 0);
+    assert_int_equal(job_run(&allocator_libc, look, folder, &own), FAULT_NONE);
+    job_end(own);
+}
+
 static const struct CMUnitTest tests[] = {
     PLACE_TEST(in_turns), PLACE_TEST(by_the_launcher), PLACE_TEST(nonsense),
-    PLACE_TEST(doctor),   PLACE_TEST(without_gpus),
+    PLACE_TEST(doctor),   PLACE_TEST(without_gpus),    PLACE_TEST(network),
 };
 
 TEST_GROUP(place, set_up, NULL)

@@ -241,6 +241,75 @@ static void several_steps(void **unused) {
     compare(&(problem){STAR(3, 1, "'zero'", "float"), "resident", {31, 27, 20}, 7, {1, 1, 2}, 2});
 }
 
+/* Parts that are too thin for the longest launch make shorter ones. */
+static void thin_parts(void **unused) {
+    (void)unused;
+    compare(&(problem){STAR(1, 1, "'fixed'", "float"), "temporal", {301, 1, 1}, 70, {7, 1, 1}, 0});
+    compare(
+        &(problem){STAR(2, 1, "'periodic'", "float"), "temporal", {301, 49, 1}, 21, {1, 6, 1}, 0});
+    compare(&(problem){STAR(2, 2, "'zero'", "double"), "temporal", {301, 37, 1}, 11, {1, 4, 1}, 0});
+    compare(&(problem){STAR(2, 1, "'clamp'", "float"), "resident", {29, 11, 1}, 13, {2, 5, 1}, 0});
+}
+
+/* Steps and launches of which what neighbours need is computed first. */
+static void hidden(void **unused) {
+    static const char upwind[] =
+        "return stencil { name = 'o', shape = points { {0,0}, {-1,0}, {0,-2} }, boundary = "
+        "'periodic', coefficients = { 0.5, 0.25, 0.25 } }";
+    static const char two[] =
+        "return stencil { name = 't', fields = { u = 'inout', v = 'inout', w = 'out' }, "
+        "boundary = 'periodic', update = function(f) return { "
+        "u = f.u(0,0) + 0.1 * (f.v(1,0) - f.u(-1,1)), v = 0.5 * f.v(0,0) * f.u(0,0), "
+        "w = f.u(0,0) * f.v(0,-1) } end }";
+    static const char moving[] =
+        "return stencil { name = 'm', shape = star(2, 1), boundary = 'fixed', update = "
+        "function(u, p, at) return where(lt(at.x + at.y + at.step, at.ny), u(0,0), 0.5 * (u(1,0) + "
+        "u(0,-1))) end }";
+    (void)unused;
+    setenv("SG_TEAM_HIDE", "all", 1);
+    compare(&(problem){STAR(2, 1, "'mirror'", "float"), "naive", {37, 23, 1}, 7, {2, 3, 1}, 1});
+    compare(&(problem){STAR(3, 2, "'fixed'", "float"), "naive", {17, 19, 23}, 3, {1, 2, 2}, 1});
+    compare(&(problem){upwind, "naive", {23, 29, 1}, 5, {3, 2, 1}, 1});
+    compare(&(problem){two, "naive", {18, 15, 1}, 4, {3, 2, 1}, 1});
+    compare(&(problem){moving, NULL, {33, 41, 1}, 9, {2, 2, 1}, 0});
+    compare(
+        &(problem){STAR(1, 2, "'periodic'", "double"), "temporal", {9001, 1, 1}, 40, {2, 1, 1}, 0});
+    compare(
+        &(problem){STAR(2, 1, "'fixed'", "float"), "temporal", {259, 131, 1}, 70, {1, 3, 1}, 0});
+    compare(
+        &(problem){STAR(2, 1, "'periodic'", "float"), "temporal", {803, 131, 1}, 40, {2, 2, 1}, 0});
+    compare(&(problem){STAR(3, 1, "'zero'", "double"), "temporal", {67, 45, 41}, 20, {1, 2, 2}, 0});
+    compare(&(problem){STAR(2, 1, "'clamp'", "float"), "resident", {61, 47, 1}, 13, {2, 3, 1}, 0});
+    compare(&(problem){STAR(3, 1, "'zero'", "float"), "resident", {31, 27, 30}, 15, {1, 1, 3}, 2});
+    compare(&(problem){two, "resident", {61, 47, 1}, 13, {2, 2, 1}, 0});
+    compare(&(problem){upwind, "resident", {61, 47, 1}, 13, {2, 3, 1}, 0});
+    unsetenv("SG_TEAM_HIDE");
+}
+
+/* Positions are those of the whole grid, also in ghost cells that a rank computes itself. */
+static void positions(void **unused) {
+    static const char *const all[] = {"'fixed'", "'periodic'", "{ x = 'periodic', y = 'clamp' }"};
+    (void)unused;
+    for (int i = 0; i < 3; i++) {
+        char text[600];
+        snprintf(
+            text, sizeof text,
+            "return stencil { name = 'p', boundary = %s, update = function(u, p, at)\n"
+            "  local far = where(lt(at.x, at.nx / 2), u(1,0), u(0,-1)) / 4\n"
+            "  return u(0,0) / 2 + far + sin(at.x + 3 * at.y) / 8 + at.step / 64 - at.ny / 512 "
+            "end }",
+            all[i]);
+        compare(&(problem){text, "naive", {37, 23, 1}, 7, {2, 3, 1}, 0});
+        compare(&(problem){text, "naive", {37, 23, 1}, 7, {3, 2, 1}, 3});
+        compare(&(problem){text, "streamed", {67, 41, 1}, 5, {1, 2, 1}, 2});
+    }
+    static const char deep[] =
+        "return stencil { name = 'd', boundary = 'periodic', update = function(u, p, at)\n"
+        "  return u(0,0,0) / 2 + u(1,0,0) / 4 + u(0,-1,1) / 8 + (at.z * at.nx + at.x) / 1024 end }";
+    compare(&(problem){deep, "naive", {17, 9, 11}, 4, {1, 2, 3}, 2});
+    compare(&(problem){deep, "resident", {31, 27, 20}, 7, {1, 1, 2}, 2});
+}
+
 /* Up to 4x4x4 ranks, of which the process grid is chosen in the last case. */
 static void many_ranks(void **unused) {
     (void)unused;
@@ -263,7 +332,8 @@ static int close_context(void **unused) {
 
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(boundaries),    cmocka_unit_test(shapes),     cmocka_unit_test(fields),
-    cmocka_unit_test(several_steps), cmocka_unit_test(many_ranks),
+    cmocka_unit_test(several_steps), cmocka_unit_test(many_ranks), cmocka_unit_test(thin_parts),
+    cmocka_unit_test(hidden),        cmocka_unit_test(positions),
 };
 
 TEST_GROUP(same, open_context, close_context)

@@ -1,0 +1,265 @@
+#include "cli/files/points.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { PIECE = 1 << 20 };
+
+/* ---- matching -------------------------------------------------------------------------------- */
+
+static int list_sets(point_files *p) {
+    const int count = p->arrays->info.point_sets;
+    p->files = new_array((size_t)count, sizeof *p->files);
+    for (; p->count < count; p->count++) {
+        sg_points_info info = {.struct_size = sizeof info};
+        const sg_status status = sg_kernel_points(p->kernel, p->count, &info);
+        if (status != SG_OK)
+            return session_code(p->arrays->session, status);
+        p->files[p->count] = (point_file){
+            .name = info.name, .injects = info.injects, .type = p->arrays->items[0].type};
+    }
+    return EXIT_DONE;
+}
+
+static int refuse_name(const point_files *p, const char *name) {
+    text known = new_text();
+    for (int i = 0; i < p->count; i++)
+        text_printf(&known, "%s%s", i > 0 ? ", " : "", p->files[i].name);
+    return complain(EXIT_USAGE, p->arrays->spec, "--points '%s': %s has %s%s", name,
+                    p->arrays->name, p->count > 0 ? "the points " : "no points", known.data);
+}
+
+/* POSITIONS:FILE of a set. */
+static int match(point_files *p, const binding *b) {
+    int i = 0;
+    while (i < p->count && strcmp(p->files[i].name, b->name) != 0)
+        i++;
+    if (i == p->count)
+        return refuse_name(p, b->name);
+    point_file *f = &p->files[i];
+    if (f->path != NULL)
+        return complain(EXIT_USAGE, p->arrays->spec, "--points %s is given twice", f->name);
+    char *positions = new_copy(b->value), *colon = strrchr(positions, ':');
+    *colon = '\0';
+    f->positions_path = positions;
+    f->path = f->injects ? colon + 1 : output_path(NULL, colon + 1, "");
+    int code = datafile_judge_name(f->positions_path, true);
+    if (code == EXIT_DONE)
+        code = datafile_judge_name(f->path, f->injects);
+    if (code == EXIT_DONE && datafile_kind_of(f->path) != DATAFILE_NPY)
+        code = complain(EXIT_USAGE, f->path, "samples of points are no grid; give a .npy file");
+    return code;
+}
+
+static int match_all(point_files *p) {
+    const bindings *given = &p->arrays->session->options->points;
+    for (int i = 0; i < given->count; i++) {
+        const int code = match(p, &given->items[i]);
+        if (code != EXIT_DONE)
+            return code;
+    }
+    for (int i = 0; i < p->count; i++)
+        if (p->files[i].path == NULL)
+            return complain(EXIT_USAGE, p->arrays->spec,
+                            "%s has the points %s; give them with --points %s=POSITIONS.npy:%s.npy",
+                            p->arrays->name, p->files[i].name, p->files[i].name,
+                            p->files[i].injects ? "SERIES" : "TRACES");
+    return EXIT_DONE;
+}
+
+/* ---- positions ------------------------------------------------------------------------------- */
+
+typedef struct filling {
+    unsigned char *to;
+} filling;
+
+static bool fill(void *user, uint64_t offset, const void *bytes, size_t count) {
+    memcpy(((filling *)user)->to + offset, bytes, count);
+    return true;
+}
+
+/* "(7, 2) of float64": the shape of a .npy file, in NumPy's order. */
+static const char *shape_of(const datafile *d) {
+    text t = new_text();
+    for (int axis = d->dims - 1; axis >= 0; axis--)
+        text_printf(&t, "%s%" PRId64 "%s", axis == d->dims - 1 ? "(" : ", ", d->size[axis],
+                    axis > 0       ? ""
+                    : d->dims == 1 ? ",)"
+                                   : ")");
+    return d->kind == DATAFILE_NPY ? phrase("%s of %s", t.data, element_words[d->npy.type].numpy)
+                                   : "an image";
+}
+
+static int read_positions(const point_files *p, point_file *f) {
+    const int dims = p->arrays->info.dims, unused = EXIT_DONE;
+    datafile d;
+    int code = datafile_open(&d, f->positions_path);
+    if (code != EXIT_DONE)
+        return code;
+    if (d.kind != DATAFILE_NPY || d.npy.type != DTYPE_DOUBLE || d.dims != 2 || d.size[0] != dims) {
+        datafile_close(&d);
+        return complain(EXIT_DATA, f->positions_path,
+                        "positions of %s are n x %d of float64, x first, not %s", f->name, dims,
+                        shape_of(&d));
+    }
+    f->count = d.size[1];
+    f->row = (size_t)f->count * dtype_words[f->type].bytes;
+    f->positions = must_alloc((size_t)d.npy.data_bytes + 1, 1);
+    return datafile_read(&d, DTYPE_DOUBLE, fill, &(filling){(unsigned char *)f->positions},
+                         &unused);
+}
+
+/* ---- series and traces ----------------------------------------------------------------------- */
+
+static int open_series(const point_files *p, point_file *f) {
+    const int64_t steps = p->arrays->session->options->steps;
+    datafile *d = &f->series;
+    const int code = datafile_open(d, f->path);
+    if (code != EXIT_DONE)
+        return code;
+    if (d->kind != DATAFILE_NPY || d->npy.type != f->type || d->dims != 2 ||
+        d->size[0] != f->count || d->size[1] != steps)
+        return complain(EXIT_DATA, f->path,
+                        "the series of %s is (%" PRId64 ", %" PRId64 ") of %s, steps x points, not "
+                        "%s",
+                        f->name, steps, f->count, element_words[f->type].numpy, shape_of(d));
+    if (d->npy.fortran && f->count > 1 && steps > 1)
+        return complain(EXIT_DATA, f->path, "the series is read by rows; save it in C order");
+    return EXIT_DONE;
+}
+
+static int open_traces(const point_files *p, point_file *f) {
+    const int64_t size[NPY_DIMS] = {f->count, p->arrays->session->options->steps, 1};
+    const int code = output_begin(&f->traces, &p->arrays->output_set, f->path);
+    text head = new_text();
+    npy_header(&head, f->type, 2, size);
+    if (code == EXIT_DONE && !output_write(f->traces, head.data, head.length))
+        return EXIT_DATA;
+    return code;
+}
+
+static int read_rows(void *user, int64_t first, int64_t steps, void *samples) {
+    point_file *f = user;
+    const size_t bytes = (size_t)steps * f->row;
+    (void)first; /* rows are asked for in their order */
+    if (fread(samples, 1, bytes, f->series.file) == bytes)
+        return 0;
+    f->code = complain(EXIT_DATA, f->path, "the file ends too soon, or cannot be read");
+    return 1;
+}
+
+static int write_rows(void *user, int64_t first, int64_t steps, const void *samples) {
+    point_file *f = user;
+    (void)first;
+    if (!output_write(f->traces, samples, (size_t)steps * f->row))
+        f->code = EXIT_DATA;
+    return f->code != EXIT_DONE;
+}
+
+/* ---- opening --------------------------------------------------------------------------------- */
+
+static int open_files(point_files *p) {
+    int code = EXIT_DONE;
+    for (int i = 0; i < p->count && code == EXIT_DONE; i++)
+        code = read_positions(p, &p->files[i]);
+    for (int i = 0; i < p->count && code == EXIT_DONE; i++)
+        code = (p->files[i].injects ? open_series : open_traces)(p, &p->files[i]);
+    return code;
+}
+
+static int open_sets(point_files *p) {
+    sg_points *sets = new_array((size_t)p->count, sizeof *sets);
+    for (int i = 0; i < p->count; i++) {
+        point_file *f = &p->files[i];
+        sets[i] = (sg_points){.struct_size = sizeof sets[i],
+                              .name = f->name,
+                              .count = f->count,
+                              .positions = f->positions,
+                              .read = f->injects ? read_rows : NULL,
+                              .write = f->injects ? NULL : write_rows,
+                              .user = f};
+    }
+    const int code = session_code(
+        p->arrays->session, sg_points_open(p->kernel, p->arrays->size, sets, p->count, &p->sets));
+    for (int i = 0; i < p->count; i++) {
+        free(p->files[i].positions);
+        p->files[i].positions = NULL;
+    }
+    return code;
+}
+
+int points_open(point_files *p, arrays *a, const sg_kernel *kernel) {
+    *p = (point_files){.arrays = a, .kernel = kernel};
+    int code = list_sets(p);
+    if (code == EXIT_DONE)
+        code = match_all(p);
+    if (code == EXIT_DONE)
+        code = open_files(p);
+    return code == EXIT_DONE && p->count > 0 ? open_sets(p) : code;
+}
+
+void points_close(point_files *p) {
+    sg_points_close(p->sets);
+    for (int i = 0; i < p->count; i++) {
+        free(p->files[i].positions);
+        datafile_close(&p->files[i].series);
+        output_drop(p->files[i].traces);
+    }
+}
+
+/* ---- running --------------------------------------------------------------------------------- */
+
+int points_run(const point_files *p, const sg_arguments *arguments, int64_t steps, int *final) {
+    const sg_status status = p->sets != NULL ? sg_run_points(p->sets, arguments, steps, NULL, final)
+                                             : sg_run(p->kernel, arguments, steps, NULL, final);
+    for (int i = 0; i < p->count && status != SG_OK; i++)
+        if (p->files[i].code != EXIT_DONE)
+            return p->files[i].code;
+    return session_code(p->arrays->session, status);
+}
+
+/* Rows of NaN for steps that were not made. */
+static bool write_missing(point_file *f, int64_t rows) {
+    const size_t element = dtype_words[f->type].bytes;
+    uint64_t left = (uint64_t)rows * (uint64_t)f->count;
+    unsigned char *piece = must_alloc(PIECE, element);
+    for (size_t i = 0; i < PIECE && left > 0; i++)
+        dtype_store(f->type, piece + i * element, NAN);
+    bool good = true;
+    for (; left > 0 && good; left -= left < PIECE ? left : PIECE)
+        good = output_write(f->traces, piece, (left < PIECE ? (size_t)left : PIECE) * element);
+    free(piece);
+    return good;
+}
+
+static int save(const point_files *p, point_file *f, int64_t made) {
+    const bool good = write_missing(f, p->arrays->session->options->steps - made);
+    output *file = f->traces;
+    f->traces = NULL;
+    if (good)
+        return output_commit(file) ? EXIT_DONE : EXIT_DATA;
+    output_drop(file);
+    return EXIT_DATA;
+}
+
+int points_save(point_files *p, int64_t made, json *j, text *out) {
+    int code = EXIT_DONE;
+    json_add(j, "points {");
+    for (int i = 0; i < p->count; i++) {
+        point_file *f = &p->files[i];
+        const int now = f->injects ? EXIT_DONE : save(p, f, made);
+        code = first_failure(code, now);
+        if (now != EXIT_DONE)
+            continue;
+        json_open(j, f->name, '{');
+        json_add(j, "count %" PRId64 " positions %s", f->count, f->positions_path);
+        json_string(j, f->injects ? "series" : "traces", f->path);
+        json_add(j, "}");
+        text_printf(out, "  points   %s: %" PRId64 " %s %s\n", f->name, f->count,
+                    f->injects ? "driven by" : "recorded in", f->path);
+    }
+    json_add(j, "}");
+    return code;
+}

@@ -1,0 +1,280 @@
+/* Monitors of a run. Takes: the kernel of a spec and the map of one of its monitors. Makes:
+   samples, each a launch of the map into an array of its own and a reduction of that. */
+#include "base/dtype.h"
+#include "runtime/launch/launch.h"
+
+#include <string.h>
+
+struct sg_monitor {
+    job *job;
+    const sg_kernel *kernel, *map;
+    sg_kernel *reduce;
+    int64_t cells;
+    sg_grid grids[LAUNCH_ARRAYS]; /* of the map; those of the fields are set by each sample */
+    int from[LAUNCH_ARRAYS];      /* which array of the kernel it is; −1: the monitor's own */
+    void *own, *temporary, *reduce_temporary;
+    size_t temporary_bytes, reduce_bytes;
+    unsigned char *results; /* device memory, a ring */
+    sg_stream stream;
+    int64_t steps[SG_MONITOR_SAMPLES];
+    int first, waiting;
+};
+
+/* ---- opening and closing --------------------------------------------------------------------- */
+
+static void give_back(void *what) {
+    sg_monitor *m = what;
+    device *d = m->kernel->context->device;
+    d->ops->free(d, m->own);
+    d->ops->free(d, m->temporary);
+    d->ops->free(d, m->reduce_temporary);
+    d->ops->free(d, m->results);
+    sg_release(m->reduce);
+}
+
+void sg_monitor_close(sg_monitor *m) {
+    if (m == NULL)
+        return;
+    sg_context *c = m->kernel->context;
+    give_back(m);
+    job_end(m->job);
+    context_release(c);
+}
+
+typedef struct opening {
+    const sg_kernel *kernel, *map;
+    const int64_t *size;
+    sg_monitor *made;
+} opening;
+
+/* A public call inside of one; its text is this thread's error already. */
+static void must(job *j, const sg_context *c, sg_status status) {
+    if (status != SG_OK)
+        job_fail(j, (fault)status, NULL, 0, "%s", sg_error(c));
+}
+
+static void judge(job *j, const opening *o) {
+    kernel_need_launchable(j, o->kernel);
+    kernel_need_launchable(j, o->map);
+    if (o->map->maps_for == NULL)
+        context_refuse(j,
+                       "'%s' is no map of a monitor: it was built without monitor of "
+                       "sg_build_options",
+                       o->map->program->name);
+    if (o->map->context != o->kernel->context)
+        context_refuse(j, "'%s' and its monitor are of two contexts", o->kernel->program->name);
+    if (o->size == NULL)
+        context_refuse(j, "sg_monitor_open needs a size");
+}
+
+/* Where the map's arrays come from. */
+static void connect(job *j, sg_monitor *m, const int64_t size[3]) {
+    const program *p = m->map->program;
+    m->cells = 1;
+    for (int axis = 0; axis < p->dims; axis++) {
+        if (size[axis] < 0)
+            context_refuse(j, "a grid of %lld cells along %c", (long long)size[axis], "xyz"[axis]);
+        m->cells *= size[axis];
+    }
+    for (int i = 0; i < p->array_count; i++) {
+        m->from[i] = p->arrays[i].written ? -1 : sg_kernel_find_array(m->kernel, p->arrays[i].name);
+        if (!p->arrays[i].written && m->from[i] < 0)
+            context_refuse(j, "'%s' is no map of '%s', which has no array '%s'", p->name,
+                           m->kernel->program->name, p->arrays[i].name);
+        for (int axis = 0; axis < PROGRAM_AXES; axis++)
+            m->grids[i].size[axis] = axis < p->dims ? size[axis] : 1;
+    }
+}
+
+/* The array that the map writes holds the identity wherever it does not. */
+static void fill(job *j, const sg_monitor *m, double identity) {
+    enum { PIECE = 1 << 16 };
+    const size_t element = m->map->program->element_bytes;
+    device *d = m->kernel->context->device;
+    unsigned char *piece = job_array(j, PIECE, element);
+    for (int i = 0; i < PIECE; i++)
+        dtype_store(element == sizeof(double) ? DTYPE_DOUBLE : DTYPE_FLOAT,
+                    piece + (size_t)i * element, identity);
+    for (int64_t at = 0; at < m->cells; at += PIECE) {
+        const int64_t left = m->cells - at;
+        d->ops->upload(d, j, (unsigned char *)m->own + (size_t)at * element, piece,
+                       (size_t)(left < PIECE ? left : PIECE) * element);
+    }
+}
+
+static void build_reduce(job *j, sg_monitor *m) {
+    const sg_build_options how = {
+        .struct_size = sizeof how,
+        .text = job_print(j, "return reduce { name = \"%s\", op = \"%s\", dtype = \"%s\" }",
+                          m->map->maps_for->name, m->map->maps_for->op,
+                          sg_kernel_text(m->map, SG_TEXT_DTYPE)),
+        .size = {m->cells > 0 ? m->cells : 1}};
+    sg_context *c = m->kernel->context;
+    must(j, c, sg_build(c, "monitor", &how, &m->reduce));
+    must(j, c, sg_reduce_bytes(m->reduce, m->cells, 0, &m->reduce_bytes));
+}
+
+static void *allocate(job *j, const sg_monitor *m, size_t bytes) {
+    device *d = m->kernel->context->device;
+    return d->ops->alloc(d, j, bytes > 0 ? bytes : 1);
+}
+
+static void open_monitor(job *j, void *argument) {
+    opening *o = argument;
+    judge(j, o);
+    sg_monitor *m = job_alloc(j, sizeof *m);
+    *m = (sg_monitor){.job = j, .kernel = o->kernel, .map = o->map};
+    const size_t element = o->map->program->element_bytes;
+    job_defer(j, give_back, m);
+    connect(j, m, o->size);
+    build_reduce(j, m);
+    m->own = allocate(j, m, (size_t)m->cells * element);
+    m->results = allocate(j, m, SG_MONITOR_SAMPLES * element);
+    m->reduce_temporary = allocate(j, m, m->reduce_bytes);
+    fill(j, m, o->map->maps_for->identity);
+    const sg_arguments a = {
+        .struct_size = sizeof a, .grids = m->grids, .grid_count = o->map->program->array_count};
+    must(j, m->kernel->context, sg_temporary_bytes(m->map, &a, &m->temporary_bytes));
+    m->temporary = allocate(j, m, m->temporary_bytes);
+    job_keep(j, m);
+    o->made = m;
+}
+
+sg_status sg_monitor_open(const sg_kernel *kernel, const sg_kernel *map, const int64_t size[3],
+                          sg_monitor **out) {
+    if (kernel == NULL || map == NULL || out == NULL)
+        return SG_ERROR_USAGE;
+    opening o = {kernel, map, size, NULL};
+    job *kept;
+    const sg_status status = context_run(kernel->context, open_monitor, &o, &kept);
+    if (status != SG_OK)
+        return status;
+    context_hold(kernel->context);
+    *out = o.made;
+    return SG_OK;
+}
+
+/* ---- samples --------------------------------------------------------------------------------- */
+
+typedef struct sampling {
+    sg_monitor *monitor;
+    const sg_arguments *given;
+    sg_stream stream;
+} sampling;
+
+static void send_map(job *j, sg_monitor *m, const sg_arguments *given, sg_stream stream) {
+    sg_arguments a = *given; /* in the order of the kernel, without names */
+    a.arrays = NULL;
+    a.values = NULL;
+    for (int i = 0; i < m->map->program->array_count; i++) {
+        if (m->from[i] < 0) {
+            m->grids[i].data = m->own;
+            continue;
+        }
+        for (int axis = 0; axis < m->map->program->dims; axis++)
+            if (given->grids[m->from[i]].size[axis] != m->grids[i].size[axis])
+                context_refuse(j, "the grid has size %lld along %c, but its monitor one of %lld",
+                               (long long)given->grids[m->from[i]].size[axis], "xyz"[axis],
+                               (long long)m -> grids[i].size[axis]);
+        m->grids[i] = given->grids[m->from[i]];
+    }
+    a.grids = m->grids;
+    a.grid_count = m->map->program->array_count;
+    a.temporary = m->temporary;
+    a.temporary_bytes = m->temporary_bytes;
+    must(j, m->kernel->context, sg_launch(m->map, &a, stream));
+}
+
+static void sample(job *j, void *argument) {
+    const sampling *s = argument;
+    sg_monitor *m = s->monitor;
+    sg_arguments given;
+    if (m->waiting == SG_MONITOR_SAMPLES)
+        context_refuse(j, "%d samples of '%s' wait to be read", m->waiting, m->map->maps_for->name);
+    launch_names names;
+    launch_read(j, m->kernel, s->given, &names, &given);
+    send_map(j, m, &given, s->stream);
+    const int slot = (m->first + m->waiting) % SG_MONITOR_SAMPLES;
+    const sg_reduce_arguments r = {
+        .struct_size = sizeof r,
+        .input = m->own,
+        .count = m->cells,
+        .result = m->results + (size_t)slot * m->map->program->element_bytes,
+        .temporary = m->reduce_temporary,
+        .temporary_bytes = m->reduce_bytes,
+    };
+    must(j, m->kernel->context, sg_reduce(m->reduce, &r, s->stream));
+    m->steps[slot] = given.step;
+    m->stream = s->stream;
+    m->waiting++;
+}
+
+sg_status sg_monitor_sample(sg_monitor *m, const sg_arguments *arguments, sg_stream stream) {
+    if (m == NULL)
+        return SG_ERROR_USAGE;
+    sampling s = {m, arguments, stream};
+    return context_run(m->kernel->context, sample, &s, NULL);
+}
+
+typedef struct reading {
+    sg_monitor *monitor;
+    int64_t *steps;
+    double *values;
+    int most, *count;
+} reading;
+
+static void read_samples(job *j, void *argument) {
+    const reading *r = argument;
+    sg_monitor *m = r->monitor;
+    device *d = m->kernel->context->device;
+    const size_t element = m->map->program->element_bytes;
+    unsigned char results[SG_MONITOR_SAMPLES * sizeof(double)];
+    if (r->most < 0 || r->count == NULL || (r->most > 0 && (!r->steps || !r->values)))
+        context_refuse(j, "sg_monitor_read needs places for its results");
+    const int count = r->most < m->waiting ? r->most : m->waiting;
+    if (count > 0) {
+        d->ops->synchronize(d, j, m->stream);
+        d->ops->download(d, j, results, m->results, SG_MONITOR_SAMPLES * element);
+    }
+    for (int i = 0; i < count; i++) {
+        const int slot = (m->first + i) % SG_MONITOR_SAMPLES;
+        r->steps[i] = m->steps[slot];
+        r->values[i] = dtype_value(element == sizeof(double) ? DTYPE_DOUBLE : DTYPE_FLOAT,
+                                   results + (size_t)slot * element);
+    }
+    m->first = (m->first + count) % SG_MONITOR_SAMPLES;
+    m->waiting -= count;
+    *r->count = count;
+}
+
+sg_status sg_monitor_read(sg_monitor *m, int64_t *steps, double *values, int most, int *count) {
+    if (m == NULL)
+        return SG_ERROR_USAGE;
+    reading r = {m, steps, values, most, count};
+    return context_run(m->kernel->context, read_samples, &r, NULL);
+}
+
+/* ---- asking ---------------------------------------------------------------------------------- */
+
+typedef struct asking {
+    const sg_kernel *kernel;
+    int index;
+    sg_monitor_info *out;
+} asking;
+
+static void describe(job *j, void *argument) {
+    const asking *a = argument;
+    if (a->index < 0 || a->index >= a->kernel->info.monitors)
+        context_refuse(j, "'%s' has %d monitors; there is none of index %d",
+                       a->kernel->program->name, a->kernel->info.monitors, a->index);
+    const kernel_monitor *m = &a->kernel->monitors[a->index];
+    const sg_monitor_info info = {sizeof info, m->name, m->op};
+    context_write(j, a->out, &info, sizeof info, "sg_monitor_info");
+}
+
+sg_status sg_kernel_monitor(const sg_kernel *kernel, int index, sg_monitor_info *out) {
+    if (kernel == NULL)
+        return SG_ERROR_USAGE;
+    asking a = {kernel, index, out};
+    return context_run(kernel->context, describe, &a, NULL);
+}

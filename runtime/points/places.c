@@ -1,0 +1,119 @@
+/* From positions to the tables of kernels. */
+#include "runtime/points/points.h"
+
+#include <math.h>
+#include <string.h>
+
+/* ---- weights --------------------------------------------------------------------------------- */
+
+static noreturn void refuse(job *j, const sg_points *p, int64_t point, int dims,
+                            const int64_t size[3]) {
+    text t = text_new(j);
+    for (int axis = 0; axis < dims; axis++) {
+        text_add(&t, axis > 0 ? ", " : "");
+        text_double(&t, p->positions[point * dims + axis]);
+    }
+    text_add(&t, "), outside of the grid: 0 to ");
+    for (int axis = 0; axis < dims; axis++)
+        text_printf(&t, "%s%lld", axis > 0 ? " and 0 to " : "", (long long)size[axis] - 1);
+    job_fail(j, FAULT_DATA, NULL, 0, "point %lld of '%s' (the first is 0) is at (%s",
+             (long long)point, p->name, t.data);
+}
+
+static void put_weight(void *weight, size_t element, int64_t at, double value) {
+    if (element == sizeof(double))
+        ((double *)weight)[at] = value;
+    else
+        ((float *)weight)[at] = (float)value;
+}
+
+void places_find(job *j, const sg_points *p, int dims, const int64_t size[3], size_t element,
+                 places *out) {
+    const size_t values = (size_t)dims * (size_t)p->count;
+    *out = (places){.dims = dims, .points = p->count};
+    out->base = job_array(j, values, sizeof *out->base);
+    out->weight = job_array(j, 2 * values, element);
+    for (int64_t i = 0; i < p->count; i++)
+        for (int axis = 0; axis < dims; axis++) {
+            const double x = p->positions[i * dims + axis];
+            if (!(x >= 0 && x <= (double)(size[axis] - 1))) /* also of NaN */
+                refuse(j, p, i, dims, size);
+            const double below = floor(x);
+            out->base[axis * p->count + i] = (int64_t)below;
+            put_weight(out->weight, element, (2 * axis) * p->count + i, 1 - (x - below));
+            put_weight(out->weight, element, (2 * axis + 1) * p->count + i, x - below);
+        }
+}
+
+/* ---- contributions by cell ------------------------------------------------------------------- */
+
+typedef struct contribution {
+    uint64_t cell; /* its number in the grid, x fastest */
+    int64_t entry;
+} contribution;
+
+/* As kernels multiply the weights; a corner of weight 0 is none. */
+static bool has_weight(const places *p, size_t element, int64_t point, int corner) {
+    float single = 1;
+    double product = 1;
+    for (int axis = 0; axis < p->dims; axis++) {
+        const int64_t at = (2 * axis + (corner >> axis & 1)) * p->points + point;
+        if (element == sizeof(double))
+            product *= ((const double *)p->weight)[at];
+        else
+            single *= ((const float *)p->weight)[at];
+    }
+    return (element == sizeof(double) ? product != 0 : single != 0);
+}
+
+static uint64_t cell_number(const places *p, const int64_t size[3], int64_t point, int corner) {
+    uint64_t number = 0;
+    for (int axis = p->dims - 1; axis >= 0; axis--)
+        number = number * (uint64_t)size[axis] +
+                 (uint64_t)(p->base[axis * p->points + point] + (corner >> axis & 1));
+    return number;
+}
+
+/* Radix sort, least significant digit first, which keeps the order of equals; `other` has room for
+   as many. Returns the sorted one of both. */
+static contribution *sort(contribution *list, contribution *other, size_t count, uint64_t most) {
+    enum { BITS = 11, DIGITS = 1 << BITS };
+    for (int shift = 0; shift < 64 && most >> shift != 0; shift += BITS) {
+        size_t begin[DIGITS + 1] = {0};
+        for (size_t i = 0; i < count; i++)
+            begin[(list[i].cell >> shift & (DIGITS - 1)) + 1]++;
+        for (int digit = 0; digit < DIGITS; digit++)
+            begin[digit + 1] += begin[digit];
+        for (size_t i = 0; i < count; i++)
+            other[begin[list[i].cell >> shift & (DIGITS - 1)]++] = list[i];
+        contribution *const sorted = other;
+        other = list;
+        list = sorted;
+    }
+    return list;
+}
+
+void places_sort(job *j, const int64_t size[3], size_t element, places *p) {
+    const int corners = 1 << p->dims;
+    const size_t most = (size_t)p->points * (size_t)corners;
+    contribution *list = job_array(j, most, sizeof *list);
+    size_t count = 0;
+    uint64_t last = 0;
+    for (int64_t point = 0; point < p->points; point++)
+        for (int corner = 0; corner < corners; corner++)
+            if (has_weight(p, element, point, corner)) {
+                list[count] =
+                    (contribution){cell_number(p, size, point, corner), point * corners + corner};
+                last = list[count].cell > last ? list[count].cell : last;
+                count++;
+            }
+    list = sort(list, job_array(j, count, sizeof *list), count, last);
+    p->begin = job_array(j, count + 1, sizeof *p->begin);
+    p->entry = job_array(j, count, sizeof *p->entry);
+    for (size_t i = 0; i < count; i++) {
+        if (i == 0 || list[i].cell != list[i - 1].cell)
+            p->begin[p->cells++] = (int64_t)i;
+        p->entry[i] = list[i].entry;
+    }
+    p->begin[p->cells] = (int64_t)count;
+}

@@ -1,0 +1,60 @@
+/* Monitors: reductions over the grid while steps run. A part of stencilgen.h.
+ *
+ * A spec declares monitors by its key `monitors` (docs/spec.md). The map of a monitor is a kernel
+ * of its own, from the fields to one array, which is then reduced:
+ *
+ *     sg_build_options how = {.struct_size = sizeof how, .size = {nx, ny, nz}, .monitor = "r"};
+ *     sg_build(context, "heat.lua", &how, &map);
+ *     sg_monitor_open(kernel, map, how.size, &monitor);
+ *     for (arguments.step = 0; arguments.step < steps; arguments.step += 100) {
+ *         sg_run(kernel, &arguments, 100, stream, final);    // and permute the grids by `final`
+ *         sg_monitor_sample(monitor, &arguments, stream);    // waits for nothing
+ *     }
+ *     sg_monitor_read(monitor, at_steps, values, SG_MONITOR_SAMPLES, &count);
+ */
+#ifndef STENCILGEN_MONITORS_H
+#define STENCILGEN_MONITORS_H
+
+#include "../stencilgen.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct sg_monitor_info {
+    size_t struct_size;
+    const char *name, *op; /* "r", "max" */
+} sg_monitor_info;
+
+/* The monitors of a kernel, by name; sg_kernel_info.monitors says how many. A kernel from a file has
+ * none. The texts are valid as
+ * long as the kernel. */
+SG_API sg_status sg_kernel_monitor(const sg_kernel *, int index, sg_monitor_info *out);
+
+/* A monitor of a run: an array of the grid's size in device memory, and samples not yet read. */
+typedef struct sg_monitor sg_monitor;
+enum { SG_MONITOR_SAMPLES = 64 };
+
+/* `map` was built from the same spec for the same context, with sg_build_options.monitor. The call
+ * builds the reduction. Both kernels must outlive the result. */
+SG_API sg_status sg_monitor_open(const sg_kernel *, const sg_kernel *map, const int64_t size[3],
+                                 sg_monitor **out);
+
+/* Samples the fields of the kernel's arguments, whose grids are those of the next step, and whose
+ * `step` is the sample's. Asynchronous on `stream`; samples that are not read go on one stream.
+ * Parameters are those of the kernel. With a fixed boundary, or a box, cells that the map does not
+ * write are left out. SG_ERROR_USAGE if SG_MONITOR_SAMPLES wait to be read. */
+SG_API sg_status sg_monitor_sample(sg_monitor *, const sg_arguments *, sg_stream stream);
+
+/* Waits for the samples and takes the oldest `most` of them: *count values and their steps. */
+SG_API sg_status sg_monitor_read(sg_monitor *, int64_t *steps, double *values, int most,
+                                 int *count);
+
+/* Frees the monitor; NULL is allowed. Its samples must be over. */
+SG_API void sg_monitor_close(sg_monitor *);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

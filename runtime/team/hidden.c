@@ -1,0 +1,265 @@
+/* Launches whose exchange is hidden behind the interior: what neighbours need is computed first, on
+   the side stream, where the exchange follows.
+
+   A single step computes the slabs that neighbours need in their place, and then the rest. A launch
+   of several steps cannot: it takes what it gets for a whole grid, and leaves wrong cells round
+   what it makes. So each slab is a small grid of its own, with the cells round it that its steps
+   read, and goes to arrays of its own, from where it is sent. Meanwhile the launch makes the whole
+   part, slabs too. What has come is brought to the ghost cells when that is done. The slabs are
+   computed twice, so this pays where the exchange takes longer than that. */
+#include <string.h>
+
+#include "runtime/team/team.h"
+
+/* ---- a single step --------------------------------------------------------------------------- */
+
+typedef struct box {
+    int64_t begin[3], end[3];
+} box;
+
+/* Takes a slab off the box at a side of an axis. */
+static box cut_slab(box *from, int axis, bool high, int64_t width) {
+    box cut = *from;
+    if (high)
+        cut.begin[axis] = from->end[axis] -= width;
+    else
+        cut.end[axis] = from->begin[axis] += width;
+    return cut;
+}
+
+/* Whether cells at that side are sent, or read ghost cells: those of a shape that reaches one way
+   only do one of both. */
+static bool is_cut(const run *r, int axis, bool high) {
+    static const int place[3] = {1, 3, 9};
+    bool cut = (high ? r->part.high : r->part.low)[axis] > 0;
+    for (int i = 0; i < r->halo.send_count; i++)
+        cut = cut || r->halo.sends[i].direction / place[axis] % 3 == (high ? 2 : 0);
+    return cut;
+}
+
+/* The slabs that neighbours need, and in *inner what is left. 0: nothing would be. */
+static int cut_box(const run *r, box slabs[2 * PROGRAM_AXES], box *inner) {
+    const program *p = r->kernel->program;
+    int count = 0;
+    memcpy(inner->begin, r->launch.begin, sizeof inner->begin);
+    memcpy(inner->end, r->launch.end, sizeof inner->end);
+    for (int axis = PROGRAM_AXES - 1; axis >= 0; axis--) {
+        const int64_t low = p->grid.low[axis], high = p->grid.high[axis];
+        const int64_t width = low > high ? low : high;
+        const bool below = is_cut(r, axis, false), above = is_cut(r, axis, true);
+        if (inner->end[axis] - inner->begin[axis] <= (below + above) * width)
+            return 0;
+        if (below)
+            slabs[count++] = cut_slab(inner, axis, false, width);
+        if (above)
+            slabs[count++] = cut_slab(inner, axis, true, width);
+    }
+    return count;
+}
+
+static void send_box(job *j, run *r, const box *b, const leap *by, void *stream) {
+    memcpy(r->launch.begin, b->begin, sizeof b->begin);
+    memcpy(r->launch.end, b->end, sizeof b->end);
+    run_send(j, r, &r->launch, by, stream);
+}
+
+/* The rest of the next step reads the slabs, but no ghost cell. */
+static bool make_single(job *j, run *r, const leap *by) {
+    box slabs[2 * PROGRAM_AXES], inner;
+    device *d = r->kernel->context->device;
+    void *side = r->team->side;
+    const int count = cut_box(r, slabs, &inner);
+    if (count == 0)
+        return false;
+    d->ops->order(d, j, r->stream, side);
+    for (int i = 0; i < count; i++)
+        send_box(j, r, &slabs[i], by, side);
+    send_box(j, r, &inner, by, r->stream);
+    d->ops->order(d, j, side, r->stream);
+    steps_rotate(r->kernel->program, &r->launch, r->final);
+    run_fill(j, r, false, side);
+    return true;
+}
+
+/* ---- several steps --------------------------------------------------------------------------- */
+
+/* The axis and side of the slab from which a face is sent. */
+static int slab_of(const face *f) {
+    const int z = f->direction / 9, y = f->direction / 3 % 3, x = f->direction % 3;
+    return z != 1 ? 4 + z / 2 : y != 1 ? 2 + y / 2 : x / 2;
+}
+
+/* The cells that a launch of most steps needs to make those of a face. */
+static void place_slab(const run *r, const face *f, slab *out) {
+    const program *p = r->kernel->program;
+    const int axis = slab_of(f) / 2;
+    const int64_t size = r->part.size[axis], steps = r->part.steps;
+    const int64_t begin = f->begin[axis] - steps * p->grid.low[axis];
+    const int64_t end = f->begin[axis] + f->size[axis] + steps * p->grid.high[axis];
+    out->axis = axis;
+    out->begin = begin > 0 ? begin : 0;
+    out->end = end < size ? end : size;
+}
+
+/* A way may need more cells: on the side of the part's middle. */
+static bool thicken(const run *r, const leap *by, slab *s) {
+    const program_launch *w = &r->kernel->program->launches[by->way];
+    int64_t size[3], least = 0;
+    for (int k = 0; k < PROGRAM_AXES; k++)
+        if (w->grid.axes[k] == s->axis)
+            least = w->grid.least[k];
+    const int64_t missing = least - (s->end - s->begin), most = r->part.size[s->axis];
+    const bool low = s->begin + s->end < most;
+    if (missing > 0 && low)
+        s->end = s->end + missing < most ? s->end + missing : most;
+    else if (missing > 0)
+        s->begin = s->begin > missing ? s->begin - missing : 0;
+    memcpy(size, r->part.size, sizeof size);
+    size[s->axis] = s->end - s->begin;
+    return program_way_fits(w, size);
+}
+
+int64_t hidden_cells(run *r) {
+    const leap by = steps_choose(r->kernel->program, r->part.global, r->part.steps, false);
+    int64_t cells = 0;
+    for (int i = 0; i < r->halo.send_count; i++)
+        place_slab(r, &r->halo.sends[i], &r->slabs[slab_of(&r->halo.sends[i])]);
+    for (int i = 0; i < 2 * PROGRAM_AXES; i++) {
+        slab *s = &r->slabs[i];
+        int64_t own = s->end - s->begin;
+        if (own == 0)
+            continue;
+        if (!thicken(r, &by, s))
+            return 0;
+        own = s->end - s->begin;
+        for (int axis = 0; axis < PROGRAM_AXES; axis++)
+            own *= axis == s->axis ? 1 : r->part.size[axis];
+        cells += own;
+        r->slab_count++;
+    }
+    return cells;
+}
+
+/* Launches of several steps take about half the time a step of single ones. */
+static bool pays(const run *r, int64_t slab_cells) {
+    static const double launch = 4e-6, fused = 0.5;
+    const program *p = r->kernel->program;
+    const double cells =
+        (double)r->part.size[0] * (double)r->part.size[1] * (double)r->part.size[2];
+    int stale[LAUNCH_ARRAYS];
+    double bytes = 0;
+    for (int i = 0; i < r->halo.send_count; i++)
+        bytes += (double)(r->halo.sends[i].size[0] * r->halo.sends[i].size[1] *
+                          r->halo.sends[i].size[2]);
+    const double whole = launch + fused * (double)r->part.steps * cells * p->grid.bytes_per_point /
+                                      model_rate_of(r->team);
+    return model_hides(model_link_of(r->team), whole, (double)slab_cells / cells, r->slab_count,
+                       bytes * (double)p->element_bytes * run_stale(r, false, stale));
+}
+
+void hidden_prepare(job *j, run *r) {
+    const program *p = r->kernel->program;
+    sg_team *t = r->team;
+    r->slab_count = 0;
+    if (t->stores != NULL || r->part.steps == 1 || t->hiding == HIDES_NONE ||
+        (t->side == NULL && t->hiding != HIDES_ALL))
+        return;
+    const int64_t cells = hidden_cells(r);
+    if (cells == 0 || (t->hiding != HIDES_ALL && !pays(r, cells))) {
+        r->slab_count = 0;
+        return;
+    }
+    size_t bytes = 0;
+    for (int pass = 0; pass < 2; pass++) { /* measure, and place */
+        bytes = 0;
+        for (int i = 0; i < 2 * PROGRAM_AXES * p->array_count; i++) {
+            slab *s = &r->slabs[i / p->array_count];
+            int64_t size[3] = {r->part.size[0], r->part.size[1], r->part.size[2]};
+            size[s->axis] = s->end - s->begin;
+            if (!p->arrays[i % p->array_count].written || size[s->axis] == 0)
+                continue;
+            if (pass > 0)
+                s->written[i % p->array_count] = (launch_grid){
+                    .data = t->slabs.device + bytes, .stride = {1, size[0], size[0] * size[1]}};
+            bytes +=
+                ((size_t)(size[0] * size[1] * size[2]) * p->element_bytes + PROGRAM_ALIGNMENT - 1) /
+                PROGRAM_ALIGNMENT * PROGRAM_ALIGNMENT;
+        }
+        team_make_room(j, t, &t->slabs, bytes, false);
+    }
+}
+
+static void send_slab(job *j, const run *r, const slab *s, const leap *by, void *stream) {
+    const program *p = r->kernel->program;
+    launch l = r->launch;
+    l.size[s->axis] = l.end[s->axis] = s->end - s->begin;
+    l.origin[s->axis] += s->begin;
+    for (int i = 0; i < p->array_count; i++)
+        if (p->arrays[i].written)
+            l.grids[i] = s->written[i];
+        else
+            l.grids[i].data += s->begin * l.grids[i].stride[s->axis] * (int64_t)p->element_bytes;
+    run_send(j, r, &l, by, stream);
+}
+
+/* Where the cells of all faces and stale arrays lie. Before the arrays swap roles. */
+static void find_sources(const run *r, const int *stale, int count, launch_grid *out) {
+    const program *p = r->kernel->program;
+    for (int i = 0; i < r->halo.send_count * count; i++) {
+        const face *f = &r->halo.sends[i / count];
+        const slab *s = &r->slabs[slab_of(f)];
+        for (int w = 0; w < p->array_count; w++)
+            if (p->arrays[w].written && p->arrays[w].grid.reads == stale[i % count])
+                out[i] = s->written[w];
+        for (int axis = 0; axis < PROGRAM_AXES; axis++)
+            out[i].data += (f->begin[axis] - (axis == s->axis ? s->begin : 0)) *
+                           out[i].stride[axis] * (int64_t)p->element_bytes;
+    }
+}
+
+/* Shorter launches may ask for other slabs. */
+static bool fits_slabs(const run *r, const leap *by) {
+    for (int i = 0; i < 2 * PROGRAM_AXES; i++) {
+        const slab *s = &r->slabs[i];
+        int64_t size[3] = {r->part.size[0], r->part.size[1], r->part.size[2]};
+        size[s->axis] = s->end - s->begin;
+        if (s->end > 0 && !program_way_fits(&r->kernel->program->launches[by->way], size))
+            return false;
+    }
+    return true;
+}
+
+static bool make_several(job *j, run *r, const leap *by) {
+    device *d = r->kernel->context->device;
+    void *side = r->team->side;
+    int stale[LAUNCH_ARRAYS];
+    const int count = run_stale(r, false, stale);
+    if (r->slab_count == 0 || !fits_slabs(r, by))
+        return false;
+    launch_grid *sources = job_array(j, (size_t)(r->halo.send_count * count) + 1, sizeof *sources);
+    find_sources(r, stale, count, sources);
+    d->ops->order(d, j, r->stream, side);
+    for (int i = 0; i < 2 * PROGRAM_AXES; i++)
+        if (r->slabs[i].end > 0)
+            send_slab(j, r, &r->slabs[i], by, side);
+    run_send(j, r, &r->launch, by, r->stream);
+    steps_rotate(r->kernel->program, &r->launch, r->final);
+    halo_send(j, &r->halo, &r->launch, stale, count, sources, side);
+    d->ops->order(d, j, side, r->stream);
+    halo_take(j, &r->halo, &r->launch, stale, count, r->stream);
+    r->fresh = r->depth;
+    return true;
+}
+
+bool hidden_make(job *j, run *r, const leap *by, const leap *next) {
+    const program *p = r->kernel->program;
+    const sg_team *t = r->team;
+    if (r->fresh - by->steps >= next->steps) /* ghost cells last */
+        return false;
+    if (by->way != steps_single(p).way)
+        return make_several(j, r, by);
+    if ((t->side == NULL && t->hiding != HIDES_ALL) || t->hiding == HIDES_NONE || r->depth > 1 ||
+        p->grid.layer_count > 0)
+        return false;
+    return make_single(j, r, by);
+}

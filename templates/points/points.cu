@@ -1,0 +1,87 @@
+// Points between the cells of a grid: a field is sampled there, or values are added to the cells
+// round them. A point has weights along each axis, of the cell below it and of the next one, and the
+// weight of a corner is their product: multilinear interpolation, and its transpose.
+//
+//         x        x + 1
+//     y   +----------+     weight[0] along x: 1 - t of x, t of x + 1
+//         |    *     |     a corner of weight 0 is not touched, and so need not exist
+//     y+1 +----------+
+//
+// A cell gets its contributions from one thread, by ascending numbers of points, so that the result
+// is the same on every run. plan.h supplies `injected(at, arguments)`.
+#include "arch/memory.cuh"
+#include "numbers.cuh"
+#include "plan.h"
+
+constexpr int corners = 1 << plan::dims;
+
+__device__ __forceinline__ Real corner_weight(const Arguments &a, Index point, int corner) {
+    Real product = 1;
+#pragma unroll
+    for (int axis = 0; axis < plan::dims; ++axis)
+        product *= load(a.weight + (2 * axis + (corner >> axis & 1)) * a.points + point);
+    return product;
+}
+
+__device__ __forceinline__ Real *cell_of(const Field &field, const Index (&cell)[3]) {
+    return field.data + cell[0] + cell[1] * field.stride_y + cell[2] * field.stride_z;
+}
+
+__device__ __forceinline__ void find_cell(const Arguments &a, Index point, int corner,
+                                          Index (&cell)[3]) {
+#pragma unroll
+    for (int axis = 0; axis < plan::dims; ++axis)
+        cell[axis] = load(a.base + axis * a.points + point) + (corner >> axis & 1);
+}
+
+// A thread a point.
+extern "C" __global__ void __launch_bounds__(plan::threads)
+    POINTS_SAMPLE(const __grid_constant__ Arguments a) {
+    const Index point = static_cast<Index>(blockIdx.x) * plan::threads + threadIdx.x;
+    if (point >= a.count)
+        return;
+    Real sum = 0;
+    for (int corner = 0; corner < corners; ++corner) {
+        const Real weight = corner_weight(a, point, corner);
+        Index cell[3] = {0, 0, 0};
+        find_cell(a, point, corner, cell);
+        if (weight != 0)
+            sum = fma(weight, *cell_of(a.field[a.target], cell), sum);
+    }
+    a.row[point] = sum;
+}
+
+#if PLAN_INJECTS
+// What an injected value is made of: the cell's values at the centre, and the sample.
+struct Cell {
+    const Arguments &arguments;
+    const Index (&cell)[3];
+    Real sample;
+
+    template <int array, int, int, int> __device__ __forceinline__ Real tap() const {
+        if constexpr (array == plan::arrays)
+            return sample;
+        else
+            return *cell_of(arguments.field[array], cell);
+    }
+};
+
+// A thread a cell that some point touches. Entries are a point's number and a corner.
+extern "C" __global__ void __launch_bounds__(plan::threads)
+    POINTS_INJECT(const __grid_constant__ Arguments a) {
+    const Index item = static_cast<Index>(blockIdx.x) * plan::threads + threadIdx.x;
+    if (item >= a.count)
+        return;
+    const Index begin = load(a.begin + item), end = load(a.begin + item + 1);
+    const Index first = load(a.entry + begin);
+    Index cell[3] = {0, 0, 0};
+    find_cell(a, first / corners, static_cast<int>(first % corners), cell);
+    Real sum = 0;
+    for (Index i = begin; i < end; ++i) {
+        const Index entry = load(a.entry + i), point = entry / corners;
+        const Cell at{a, cell, load(a.row + point)};
+        sum = fma(corner_weight(a, point, static_cast<int>(entry % corners)), injected(at, a), sum);
+    }
+    *cell_of(a.field[a.target], cell) += sum;
+}
+#endif

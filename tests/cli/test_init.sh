@@ -1,0 +1,98 @@
+#!/bin/sh
+# run --init: fields that begin with an expression.
+. "$(dirname "$0")/common.sh"
+. "$(dirname "$0")/arrays.sh"
+export SG_DATABASE=none
+cpu='--device cpu'
+
+# A step that changes nothing, so that an output is what the field began with.
+same_spec() {
+    cat >"$folder/same$1.lua" <<EOF
+return stencil { name = "same", dims = $1, dtype = "$2", boundary = "zero",
+  fields = { u = "inout", c = "in" },
+  update = function(f) return f.u($3) + 0 * f.c($3) end }
+EOF
+}
+same_spec 1 double 0
+same_spec 2 float 0,0
+same_spec 3 double 0,0,0
+cat >"$folder/levels.lua" <<'EOF'
+return stencil { name = "levels", dims = 1, dtype = "float", boundary = "zero",
+  fields = { u = { use = "inout", levels = 2 }, o = "out" },
+  update = function(f) return { u = 2 * f.u(0) - f.u.prev(0), o = f.u(0) + 1 } end }
+EOF
+
+is() {
+    cmp -s "$folder/want.npy" "$folder/$1" ||
+        flunk "$1 is not as expected: $(od -An -t"${2:-f4}" -j128 "$folder/$1" | tr -s ' \n' ' ')"
+}
+
+begin 'two dimensions, x first'
+npy f4 "$folder/want.npy" '2, 3' 7 6 5 17 16 15
+exits 0 run $cpu "$folder/same2.lua" --size 3x2 --init 'u=nx + 2 * ny - x + 10 * y' --output "$folder/u.npy"
+is u.npy
+
+begin 'three dimensions, in double'
+npy f8 "$folder/want.npy" '3, 2, 2' 8 9 9 10 11 12 12 13 14 15 15 16
+exits 0 run $cpu "$folder/same3.lua" --size 2x2x3 --init 'u=x + y + 3 * z + nx * ny + nz + 1' \
+    --output "$folder/u.npy"
+is u.npy f8
+
+begin 'one cell'
+npy f8 "$folder/want.npy" '1,' 0.5
+exits 0 run $cpu "$folder/same1.lua" --size 1 --init 'u=where(eq(x, 0), 0.5, 3)' --output "$folder/u.npy"
+is u.npy f8
+
+begin 'a field from a file beside one from an expression, whose size is that of the file'
+npy f4 "$folder/c.npy" '2, 3' 0 0 0 0 0 0
+npy f4 "$folder/want.npy" '2, 3' 0 1 2 0 1 2
+exits 0 run $cpu "$folder/same2.lua" --input c="$folder/c.npy" --init u=x --output "$folder/u.npy"
+is u.npy
+exits 3 run $cpu "$folder/same2.lua" --input c="$folder/c.npy" --init u=x --size 4x2
+
+begin 'a previous level is the current one, or has its own expression'
+npy f4 "$folder/want.npy" '4,' 0 1 2 3
+exits 0 run $cpu "$folder/levels.lua" --size 4 --init u=x --output u="$folder/u.npy"
+is u.npy
+npy f4 "$folder/want.npy" '4,' -1 1 3 5
+exits 0 run $cpu "$folder/levels.lua" --size 4 --init u=x --init u.prev=1 --output u="$folder/u.npy"
+is u.npy
+npy f4 "$folder/want.npy" '4,' 0 -1 -2 -3
+exits 0 run $cpu "$folder/levels.lua" --size 4 --init u.prev=x --output u="$folder/u.npy"
+is u.npy
+
+begin 'grids of several pieces: sums of x and of y'
+sed s/float/double/ specs/reduce_sum.lua >"$folder/sum.lua"
+exits 0 run $cpu "$folder/same3.lua" --size 1100x1000x2 --init u=x --output "$folder/big.npy"
+exits 0 run $cpu "$folder/sum.lua" --input "$folder/big.npy"
+reports "result   1.2089e+09"
+exits 0 run $cpu "$folder/same3.lua" --size 1100x1000x2 --init 'u=y + 1000 * z' --output "$folder/big.npy"
+exits 0 run $cpu "$folder/sum.lua" --input "$folder/big.npy"
+reports "result   2.1989e+09"
+
+begin 'ranks have their parts'
+exits 0 run $cpu "$folder/same3.lua" --size 13x7x5 --init 'u=x + 13 * (y + 7 * z)' --output "$folder/one.npy"
+exits 0 run $cpu "$folder/same3.lua" --size 13x7x5 --init 'u=x + 13 * (y + 7 * z)' --ranks 2x2x2 \
+    --output "$folder/eight.npy"
+cmp -s "$folder/one.npy" "$folder/eight.npy" || flunk 'ranks begin with other values'
+
+begin 'errors'
+exits 2 run $cpu "$folder/same2.lua" --size 3x2 --init 'u=sine(x)'
+says "--init u:1: error: unknown name 'sine'"
+exits 2 run $cpu "$folder/same2.lua" --size 3x2 --init 'u=sine(x)' --ranks 2
+says "--init u:1: error: unknown name 'sine'"
+exits 2 run $cpu "$folder/same2.lua" --size 3x2 --init v=1
+says "--init 'v': same reads c, u"
+exits 2 run $cpu "$folder/same2.lua" --size 3x2 --init 'sin(x)'
+says 'NAME=EXPRESSION is needed'
+exits 2 run $cpu "$folder/same2.lua" --size 3x2 --init u=
+says 'NAME=EXPRESSION is needed'
+exits 2 run $cpu "$folder/same2.lua" --init u=1
+says 'give its grid with --size'
+exits 2 run $cpu "$folder/same2.lua" --init c=1 --input c="$folder/c.npy"
+says 'is given twice'
+exits 2 run $cpu specs/scan.lua --size 8 --init input=x
+says 'scan has lists'
+exits 2 explain $cpu "$folder/same2.lua" --init u=1
+says 'is no option of explain'
+finish
