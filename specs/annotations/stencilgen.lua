@@ -140,6 +140,26 @@
 ---@field schedule? stencilgen.schedule
 ---@field tune? stencilgen.tune what tuning tries
 
+---@alias stencilgen.system_use stencilgen.use | "scratch" a field that lives inside a step
+
+---One of the things that a step does.
+---@class stencilgen.stage
+---@field update fun(f: table<string, stencilgen.field>, p: table<string, stencilgen.expression>): table<string, stencilgen.number> the fields that the stage writes
+---@field boundary? stencilgen.side | stencilgen.boundary the system's by default
+---@field times? integer how often a step repeats the stage; 1 by default
+---@field schedule? stencilgen.schedule the stage then has a launch of its own
+
+---@class stencilgen.system_keys
+---@field name string an identifier; names the kernels and the file
+---@field dims? 1 | 2 | 3
+---@field fields table<string, stencilgen.system_use | stencilgen.field_keys>
+---@field stages stencilgen.stage[] what a step does, in this order
+---@field parameters? table<string, number | true> default values; true for none
+---@field dtype? stencilgen.dtype
+---@field boundary? stencilgen.side | stencilgen.boundary of stages that have none of their own
+---@field schedule? stencilgen.schedule for the launches of all stages
+---@field fuse? boolean false: every stage has a launch of its own
+
 ---@alias stencilgen.filter stencilgen.number[] | stencilgen.number[][] | stencilgen.number[][][]
 
 ---@class stencilgen.convolution_keys
@@ -241,6 +261,11 @@
 ---@param keys stencilgen.stencil_keys
 ---@return stencilgen.spec
 function stencil(keys) end
+
+---A spec of several fields that each step updates in stages.
+---@param keys stencilgen.system_keys
+---@return stencilgen.spec
+function system(keys) end
 
 ---A convolution spec: computes `result` from `image` by the weights of a filter.
 ---@param keys stencilgen.convolution_keys

@@ -6,6 +6,7 @@
 
 #include "base/job.h"
 #include "gen/families.h"
+#include "gen/model/system.h"
 #include "gen/reference/reference.h"
 #include "gen/spec/spec.h"
 #include "gen/stencil/plan.h"
@@ -149,14 +150,42 @@ static void evaluate(job *j, void *argument) {
     free(data);
 }
 
+/* Each stage of a system has values. */
+static void check_stages(const subject *s) {
+    const system_model *system = s->family->grid.system(s);
+    DEMAND(system->stage_count >= 1);
+    for (int k = 0; k < system->stage_count; k++) {
+        input in = {.model = system->stages[k].model};
+        job *j;
+        DEMAND(job_run(&allocator_libc, evaluate, &in, &j) == FAULT_NONE);
+        job_end(j);
+    }
+}
+
+static bool is_system(const subject *s) {
+    return s->family->kind == PROGRAM_GRID && s->family->grid.system != NULL;
+}
+
+/* Of a system, all stages together. */
+static double count_operations(const subject *s) {
+    double count = s->expressions->textbook_multiplications + s->expressions->textbook_additions;
+    for (int k = 0; is_system(s) && k < s->family->grid.system(s)->stage_count; k++) {
+        const model *m = s->family->grid.system(s)->stages[k].model;
+        count += m->textbook_multiplications + m->textbook_additions;
+    }
+    return count;
+}
+
 static void check_models(const spec *s) {
     DEMAND(s->count >= 1);
     for (int i = 0; i < s->count && i < MOST_MODELS; i++) {
         const model *m = s->subjects[i]->expressions;
         input in = {.model = m};
         job *j;
-        if (m->textbook_multiplications + m->textbook_additions > MOST_OPERATIONS)
+        if (count_operations(s->subjects[i]) > MOST_OPERATIONS)
             continue;
+        if (is_system(s->subjects[i]))
+            check_stages(s->subjects[i]);
         if (s->subjects[i]->family != &families[FAMILY_STENCIL]) {
             check_list(s->subjects[i]);
             continue;
