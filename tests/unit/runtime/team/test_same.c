@@ -306,7 +306,7 @@ static void positions(void **unused) {
     static const char deep[] =
         "return stencil { name = 'd', boundary = 'periodic', update = function(u, p, at)\n"
         "  return u(0,0,0) / 2 + u(1,0,0) / 4 + u(0,-1,1) / 8 + (at.z * at.nx + at.x) / 1024 end }";
-    compare(&(problem){deep, "register", {17, 9, 11}, 4, {1, 2, 3}, 2});
+    compare(&(problem){deep, "naive", {17, 9, 11}, 4, {1, 2, 3}, 2});
     compare(&(problem){deep, "resident", {31, 27, 20}, 7, {1, 1, 2}, 2});
 }
 
