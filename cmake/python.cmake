@@ -12,7 +12,7 @@ target_link_options(stencilgen_python PRIVATE LINKER:--version-script=${map} LIN
                     LINKER:-Bsymbolic-functions LINKER:-z,defs)
 target_link_libraries(stencilgen_python PRIVATE PkgConfig::LUA PkgConfig::MD PkgConfig::SQLITE
                       Threads::Threads ${CMAKE_DL_LIBS} m)
-if(NOT LUA_STATIC OR NOT MD_STATIC OR NOT SQLITE_STATIC) # the command needs shared libraries too
+if(NOT LUA_STATIC OR NOT MD_STATIC OR NOT SQLITE_STATIC OR (PNG_FOUND AND NOT (PNG_STATIC AND Z_STATIC))) # the command needs shared libraries too
   set_property(TARGET stencilgen PROPERTY INSTALL_RPATH "$ORIGIN/../lib")
 endif()
 

@@ -342,7 +342,7 @@ static int run_spec(session *s, const char *spec, json *j, text *out) {
     sg_build_options how = session_build_options(s, s->first);
     int code = arrays_open(&a, s, spec);
     if (code == EXIT_DONE)
-        code = run_snapshots_begin(&r.shots, &a, true);
+        code = run_snapshots_begin(&r.shots, &a, true, true);
     if (code == EXIT_DONE) {
         memcpy(how.size, a.size, sizeof how.size);
         if (how.size[0] == 0)

@@ -1,248 +1,17 @@
 /* run on several ranks, and with checkpoints. Each rank reads its part of the inputs, computes, and
    writes its part of the outputs: no rank holds a whole array. Rank 0 alone uses what belongs to
    the command (its memory, its messages, its files' names). */
-#include <fcntl.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/clock.h"
-#include "cli/commands/checkpoint.h"
-#include "cli/commands/run.h"
-#include "cli/commands/snapshots.h"
-#include "cli/ranks.h"
+#include "cli/commands/run_local.h"
 
-enum { MOST_PATH = 4096, MOST_OUTPUTS = 64, UNLOOKED = 100 };
-
-typedef struct summary {
-    bool any;
-    double minimum, maximum;
-    int64_t nan, infinite;
-} summary;
-
-typedef struct work {
-    const options *options;
-    const char *spec;
-    arrays *arrays;
-    sg_build_options how;
-    double *parameters;
-    int parameter_count;
-    checkpoint from; /* of --restart; steps −1: none */
-    run_snapshots shots;
-
-    /* By rank 0. */
-    sg_kernel *kernel;
-    sg_team_part part;
-    steps steps;
-    sg_team_info team;
-    summary summaries[MOST_OUTPUTS];
-} work;
-
-/* A rank's arrays. */
-typedef struct local {
-    rank *rank;
-    work *work;
-    sg_kernel *kernel;
-    sg_team_part part;
-    size_t bytes; /* of an array */
-    unsigned char *host;
-    sg_grid grids[CHECKPOINT_ARRAYS];
-    void *temporary;
-    int64_t made, sound;
-    double seconds;
-} local;
-
-/* ---- files ----------------------------------------------------------------------------------- */
-
-/* Opens a file of a part; −1, and the rank has failed. */
-static int open_file(rank *r, const char *path, int flags) {
-    char why[MOST_PATH + 64];
-    const int file = open(path, flags | O_CLOEXEC);
-    if (file < 0) {
-        snprintf(why, sizeof why, "%s: cannot be opened", path);
-        rank_fail(r, why);
-    }
-    return file;
-}
-
-/* The host's copy of an array goes to the device, and to the previous level that takes it. */
-static void upload(local *l, int index) {
-    rank *r = l->rank;
-    const arrays *a = l->work->arrays;
-    for (int i = 0; i < a->count && r->status == SG_OK; i++)
-        if (i == index || a->items[i].copies == index)
-            rank_good(r, sg_upload(r->context, l->grids[i].data, l->host, l->bytes));
-}
-
-/* Brings what lies in a file at `offset` to an array. */
-static void load(local *l, const char *path, uint64_t offset, int index) {
-    rank *r = l->rank;
-    const arrays *a = l->work->arrays;
-    char why[MOST_PATH + 128];
-    const part_file file = {open_file(r, path, O_RDONLY), path, offset, a->info.element_size};
-    if (file.file < 0)
-        return;
-    memset(l->host, 0, l->bytes);
-    if (!part_read(&file, &l->part, l->host, why, sizeof why))
-        rank_fail(r, why);
-    close(file.file);
-    upload(l, index);
-}
-
-/* Writes the rank's part of an array to a file. */
-static void store(local *l, const char *path, uint64_t offset, int index) {
-    rank *r = l->rank;
-    char why[MOST_PATH + 128];
-    const part_file file = {open_file(r, path, O_WRONLY), path, offset,
-                            l->work->arrays->info.element_size};
-    if (file.file < 0)
-        return;
-    if (rank_good(r, sg_download(r->context, l->host, l->grids[index].data, l->bytes)) &&
-        !part_write(&file, &l->part, l->host, why, sizeof why))
-        rank_fail(r, why);
-    if (close(file.file) != 0)
-        rank_fail(r, "a file could not be written to its end");
-}
-
-/* A path that rank 0 knows (NULL: it has failed), on all ranks. */
-static bool share_path(rank *r, const char *path, char out[MOST_PATH]) {
-    char mine[MOST_PATH] = "";
-    char *all = malloc((size_t)r->of->count * MOST_PATH);
-    if (all == NULL)
-        rank_fail(r, "out of memory");
-    if (r->number == 0 && path != NULL)
-        snprintf(mine, sizeof mine, "%s", path);
-    if (rank_agreed(r) && rank_good(r, sg_team_gather(r->team, mine, sizeof mine, all)))
-        memcpy(out, all, MOST_PATH);
-    free(all);
-    return r->status == SG_OK && out[0] != '\0';
-}
-
-/* ---- arrays ---------------------------------------------------------------------------------- */
-
-static bool allocate(local *l) {
-    const arrays *a = l->work->arrays;
-    rank *r = l->rank;
-    l->bytes = a->info.element_size;
-    for (int axis = 0; axis < 3; axis++)
-        l->bytes *= (size_t)l->part.size[axis];
-    l->host = calloc(l->bytes, 1);
-    if (l->host == NULL)
-        rank_fail(r, "out of memory");
-    for (int i = 0; i < a->count && r->status == SG_OK; i++) {
-        memcpy(l->grids[i].size, l->part.size, sizeof l->part.size);
-        if (rank_good(r, sg_alloc(r->context, l->bytes, &l->grids[i].data)))
-            rank_good(r, sg_upload(r->context, l->grids[i].data, l->host, l->bytes));
-    }
-    return rank_agreed(r);
-}
-
-/* Puts the elements of a box of the whole grid among the rank's own cells. */
-static bool place_cells(void *user, const int64_t begin[3], const int64_t end[3],
-                        const unsigned char *elements) {
-    const local *l = user;
-    const sg_team_part *p = &l->part;
-    const size_t element = l->work->arrays->info.element_size;
-    const size_t row = (size_t)(end[0] - begin[0]) * element;
-    int64_t at[3];
-    for (int axis = 0; axis < 3; axis++)
-        at[axis] = p->low[axis] - p->begin[axis];
-    for (int64_t z = begin[2]; z < end[2]; z++)
-        for (int64_t y = begin[1]; y < end[1]; y++, elements += row)
-            memcpy(l->host + (size_t)(((at[2] + z) * p->size[1] + at[1] + y) * p->size[0] + at[0] +
-                                      begin[0]) *
-                                 element,
-                   elements, row);
-    return true;
-}
-
-/* Fills an array by its expression of --init. */
-static void begin_with(local *l, int index) {
-    rank *r = l->rank;
-    const array *item = &l->work->arrays->items[index];
-    char name[96];
-    initial in = {.name = name, .expression = item->init, .type = item->type};
-    snprintf(name, sizeof name, "--init %s", item->info.name);
-    memcpy(in.size, l->part.global, sizeof in.size);
-    memcpy(in.begin, l->part.begin, sizeof in.begin);
-    memcpy(in.end, l->part.end, sizeof in.end);
-    memset(l->host, 0, l->bytes);
-    if (rank_good(r, initial_each(r->context, &in, place_cells, l)))
-        upload(l, index);
-}
-
-static bool load_all(local *l) {
-    const work *w = l->work;
-    const arrays *a = w->arrays;
-    for (int i = 0; i < a->count && l->rank->status == SG_OK; i++)
-        if (a->items[i].input != NULL)
-            load(l, a->items[i].input, a->items[i].file.npy.data_offset, i);
-        else if (a->items[i].init != NULL)
-            begin_with(l, i);
-    for (int k = 0; w->from.steps >= 0 && k < w->from.count && l->rank->status == SG_OK; k++)
-        load(l, w->options->restart, checkpoint_offset(&w->from, k),
-             arrays_find(a, w->from.names[k]));
-    return rank_agreed(l->rank);
-}
-
-static void release_all(local *l) {
-    for (int i = 0; i < l->work->arrays->count; i++)
-        sg_free(l->rank->context, l->grids[i].data);
-    sg_free(l->rank->context, l->temporary);
-    free(l->host);
-    if (l->rank->number != 0 || l->rank->status != SG_OK)
-        sg_release(l->kernel);
-}
-
-/* ---- values ---------------------------------------------------------------------------------- */
-
-/* What all ranks' own cells of an array hold. */
-static bool summarise(local *l, int index, summary *out) {
-    rank *r = l->rank;
-    const sg_team_part *p = &l->part;
-    const dtype type = l->work->arrays->items[index].type;
-    const size_t element = dtype_words[type].bytes;
-    values v = {.type = type};
-    double least[1], most[1], counts[2], all[2]; /* counts below 2^53 are exact */
-    if (rank_good(r, sg_download(r->context, l->host, l->grids[index].data, l->bytes)))
-        for (int64_t z = p->low[2]; z < p->low[2] + p->end[2] - p->begin[2]; z++)
-            for (int64_t y = p->low[1]; y < p->low[1] + p->end[1] - p->begin[1]; y++)
-                values_add(
-                    &v, l->host + (size_t)((z * p->size[1] + y) * p->size[0] + p->low[0]) * element,
-                    (size_t)(p->end[0] - p->begin[0]));
-    *least = v.any ? dtype_value(type, v.minimum) : HUGE_VAL;
-    *most = v.any ? dtype_value(type, v.maximum) : -HUGE_VAL;
-    counts[0] = (double)v.nan;
-    counts[1] = (double)v.infinite;
-    if (!rank_agreed(r) ||
-        !rank_good(r, sg_team_reduce(r->team, SG_COMBINE_MIN, least, 1, least)) ||
-        !rank_good(r, sg_team_reduce(r->team, SG_COMBINE_MAX, most, 1, most)) ||
-        !rank_good(r, sg_team_reduce(r->team, SG_COMBINE_SUM, counts, 2, all)))
-        return false;
-    *out = (summary){*least <= *most, *least, *most, (int64_t)all[0], (int64_t)all[1]};
-    return true;
-}
-
-/* Looks at the newest of each written field; the item with NaN or infinite values, or −1. */
-static int find_nan(local *l) {
-    const arrays *a = l->work->arrays;
-    for (int i = 0; i < a->count; i++) {
-        const sg_array_info *info = &a->items[i].info;
-        summary s;
-        if (info->role != SG_WRITE || (l->made == 0 && info->reads < 0))
-            continue;
-        if (!summarise(l, info->reads >= 0 ? info->reads : i, &s))
-            return -1;
-        if (s.nan > 0 || s.infinite > 0)
-            return i;
-    }
-    l->sound = l->made;
-    return -1;
-}
+enum { UNLOOKED = 100 };
 
 /* ---- steps ----------------------------------------------------------------------------------- */
 
@@ -264,67 +33,15 @@ static bool save_state(local *l) {
         if (temporary == NULL)
             rank_fail(r, "the checkpoint cannot be written");
     }
-    bool good = share_path(r, temporary, path);
+    bool good = local_share_path(r, temporary, path);
     for (int k = 0; k < c.count && good && r->status == SG_OK; k++)
-        store(l, path, checkpoint_offset(&c, k), arrays_find(w->arrays, c.names[k]));
+        local_store(l, path, checkpoint_offset(&c, k), arrays_find(w->arrays, c.names[k]));
     good = good && rank_agreed(r);
     if (file != NULL && !good)
         output_drop(file);
     else if (file != NULL && !output_commit(file))
         rank_fail(r, "the checkpoint cannot be put in its place");
     return good && rank_agreed(r);
-}
-
-/* One file of a snapshot, of which every rank writes its part; as save_state does it. */
-static bool save_parts(local *l, const snapshot_files *f) {
-    rank *r = l->rank;
-    char name[SNAPSHOT_NAME], path[MOST_PATH] = "";
-    const char *temporary = NULL;
-    output *file = NULL;
-    output_set alone = {0};
-    if (r->number == 0) {
-        snapshot_name(f->pattern, l->made, name);
-        const uint64_t end = f->head.length + datafile_bytes(&f->array);
-        if (output_begin(&file, &alone, name) == EXIT_DONE &&
-            output_write(file, f->head.data, f->head.length))
-            temporary = output_stretch(file, end, f->tail.data, f->tail.length);
-        if (temporary == NULL)
-            rank_fail(r, "a snapshot cannot be written");
-    }
-    bool good = share_path(r, temporary, path);
-    if (good)
-        store(l, path, f->head.length, f->item);
-    good = rank_agreed(r) && good;
-    if (file != NULL && !good)
-        output_drop(file);
-    else if (file != NULL && !output_commit(file))
-        rank_fail(r, "a snapshot cannot be put in its place");
-    return rank_agreed(r) && good;
-}
-
-static int give(void *user, int item, uint64_t first, size_t count, void *out) {
-    const local *l = user;
-    const size_t element = l->work->arrays->info.element_size;
-    const char *from = (const char *)l->grids[item].data + first * element;
-    return rank_good(l->rank, sg_download(l->rank->context, out, from, count * element))
-               ? EXIT_DONE
-               : EXIT_DEVICE;
-}
-
-/* A lone rank hands its arrays on to the thread that writes; several write their parts. */
-static bool take_snapshots(local *l) {
-    run_snapshots *s = &l->work->shots;
-    if (s->writer != NULL && snapshots_take(s->writer, l->made, give, l) != EXIT_DONE)
-        rank_fail(l->rank, "a snapshot cannot be written");
-    for (int i = 0; i < s->count && s->writer == NULL; i++) {
-        if (!save_parts(l, &s->files[i]))
-            return false;
-        if (l->rank->number == 0) {
-            s->files[i].written++;
-            s->files[i].last = l->made;
-        }
-    }
-    return l->rank->status == SG_OK;
 }
 
 /* How many steps to make before something is to be done: a multiple of what a launch makes, except
@@ -337,7 +54,7 @@ static int64_t next_batch(const local *l, int64_t batch) {
 /* After every --every steps. */
 static bool keep_state(local *l) {
     const options *o = l->work->options;
-    if (run_snapshots_due(&l->work->shots, o, l->made) && !take_snapshots(l))
+    if (run_snapshots_due(&l->work->shots, o, l->made) && !local_take_snapshots(l))
         return false;
     return o->checkpoint == NULL || l->made % o->every != 0 || save_state(l);
 }
@@ -377,7 +94,7 @@ static void make_steps(local *l, sg_arguments *a, int64_t fused) {
     const options *o = l->work->options;
     rank *r = l->rank;
     int64_t batch = fused;
-    int bad = o->stop_on_nan ? find_nan(l) : -1;
+    int bad = o->stop_on_nan ? local_find_nan(l) : -1;
     while (r->status == SG_OK && bad < 0 && l->made < o->steps) {
         const int64_t count = next_batch(l, batch);
         double took = l->seconds;
@@ -389,7 +106,7 @@ static void make_steps(local *l, sg_arguments *a, int64_t fused) {
         if (count == batch && took < 1) /* the same on all ranks */
             batch *= 2;
         if (o->stop_on_nan)
-            bad = find_nan(l);
+            bad = local_find_nan(l);
         if (r->status == SG_OK && bad < 0 && !keep_state(l))
             return;
         say_progress(l);
@@ -432,11 +149,11 @@ static void save_outputs(local *l) {
                 rank_fail(r, "an output cannot be written");
         }
         double place = (double)offset[0];
-        if (!share_path(r, temporary, path) ||
+        if (!local_share_path(r, temporary, path) ||
             !rank_good(r, sg_team_reduce(r->team, SG_COMBINE_SUM, &place, 1, &place)))
             return;
-        store(l, path, (uint64_t)place, o->item);
-        if (!rank_agreed(r) || !summarise(l, o->item, &w->summaries[i]))
+        local_store(l, path, (uint64_t)place, o->item);
+        if (!rank_agreed(r) || !local_summarise(l, o->item, &w->summaries[i]))
             return;
     }
 }
@@ -452,7 +169,8 @@ static void be_rank(rank *r) {
     memcpy(l.part.ranks, r->of->grid, sizeof l.part.ranks);
     l.part.launches = (int)w->options->launches;
     l.made = w->from.steps > 0 ? w->from.steps : 0;
-    if (rank_good(r, sg_team_arrange(r->team, l.kernel, &l.part)) && allocate(&l) && load_all(&l))
+    if (rank_good(r, sg_team_arrange(r->team, l.kernel, &l.part)) && local_allocate(&l) &&
+        local_load_all(&l))
         compute(&l);
     if (r->status == SG_OK)
         save_outputs(&l);
@@ -466,7 +184,7 @@ static void be_rank(rank *r) {
         sg_team_facts(r->team, &w->team);
         w->team.engine = ranks_engine;
     }
-    release_all(&l);
+    local_release(&l);
 }
 
 /* ---- the command's part ---------------------------------------------------------------------- */
@@ -582,7 +300,7 @@ int run_team(session *s, const char *spec, ranks *r, json *j, text *out) {
         code = session_parameters(s, spec, a.plan, true, &w.parameters, &w.parameter_count);
     }
     if (code == EXIT_DONE)
-        code = run_snapshots_begin(&w.shots, &a, r->count == 1);
+        code = run_snapshots_begin(&w.shots, &a, r->count == 1, r->speaks);
     if (code == EXIT_DONE && w.from.steps >= 0)
         code = checkpoint_judge(own.restart, &w.from, &a, a.plan);
     if (code == EXIT_DONE) {

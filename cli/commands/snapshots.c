@@ -81,26 +81,37 @@ static int judge_options(const arrays *a, const run_snapshots *s) {
     return EXIT_DONE;
 }
 
-int run_snapshots_begin(run_snapshots *s, const arrays *a, bool alone) {
+/* Images first. */
+static int match_all(run_snapshots *s, const arrays *a) {
     const bindings *given = &a->session->options->snapshots;
-    if (given->count > 0 && !a->is_grid)
+    for (int images = 1; images >= 0; images--)
+        for (int i = 0; i < given->count; i++) {
+            snapshot_files f;
+            const int code = match(a, &given->items[i], &f);
+            if (code != EXIT_DONE)
+                return code;
+            if (f.is_image != images)
+                continue;
+            snapshot_frame(&f);
+            s->files[s->count++] = f;
+            s->image_count += images;
+        }
+    return judge_options(a, s);
+}
+
+int run_snapshots_begin(run_snapshots *s, const arrays *a, bool alone, bool speaks) {
+    const options *o = a->session->options;
+    const int given = o->snapshots.count;
+    if (given > 0 && !a->is_grid)
         return complain(EXIT_USAGE, a->spec, "--snapshot: %s makes no steps", a->name);
-    s->count = given->count;
-    s->files = new_array((size_t)given->count, sizeof *s->files);
-    int code = EXIT_DONE;
-    for (int i = 0; i < given->count && code == EXIT_DONE; i++)
-        code = match(a, &given->items[i], &s->files[i]);
-    if (code == EXIT_DONE)
-        code = judge_options(a, s);
-    for (int i = 0; i < s->count && code == EXIT_DONE && !alone; i++) {
-        if (s->files[i].is_image)
-            code = complain(EXIT_USAGE, s->files[i].pattern,
-                            "ranks write their parts of .npy and .vti snapshots");
-        snapshot_frame(&s->files[i]);
-    }
-    if (code != EXIT_DONE || given->count == 0 || !alone)
-        return code;
-    return snapshots_begin(&s->writer, s->files, s->count, a->session->options->every);
+    if (given == 0)
+        return EXIT_DONE;
+    s->files = new_array((size_t)given, sizeof *s->files);
+    const int code = match_all(s, a);
+    const int count = alone ? s->count : s->image_count;
+    return code == EXIT_DONE && count > 0 && speaks
+               ? snapshots_begin(&s->writer, s->files, count, o->every)
+               : code;
 }
 
 int run_snapshots_end(run_snapshots *s) {

@@ -9,12 +9,14 @@
 typedef struct run_snapshots {
     snapshot_files *files;
     int count;
-    snapshots *writer; /* NULL: several ranks write, or there is nothing to write */
+    int image_count;   /* which come first */
+    snapshots *writer; /* of all files; of several ranks: of the images, and at rank 0 alone */
 } run_snapshots;
 
-/* Matches names with arrays, whose size is known. `alone`: one rank has the whole arrays, and the
-   writer is started; else the ranks will write their parts. An exit code, as of the others. */
-int run_snapshots_begin(run_snapshots *, const arrays *, bool alone);
+/* Matches names with arrays, whose size is known, and starts the writer. `alone`: one rank has the
+   whole arrays; else the ranks write their parts. `speaks`: rank 0 is here. An exit code, as of the
+   others. */
+int run_snapshots_begin(run_snapshots *, const arrays *, bool alone, bool speaks);
 int run_snapshots_end(run_snapshots *);
 
 /* After every --every steps of the run, counted from its first one. */

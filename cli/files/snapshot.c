@@ -221,7 +221,6 @@ int snapshots_begin(snapshots **out, snapshot_files *files, int count, int64_t e
     s->bytes = new_array((size_t)count, sizeof *s->bytes);
     for (int i = 0; i < count; i++) {
         const datafile_array *a = &files[i].array;
-        snapshot_frame(&files[i]);
         s->bytes[i] = datafile_bytes(a);
         all += s->bytes[i];
         const uint64_t cells = s->bytes[i] / dtype_words[a->type].bytes;

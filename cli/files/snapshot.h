@@ -33,13 +33,14 @@ bool snapshot_is_png(const char *path);
 /* The name of the file after so many steps. */
 void snapshot_name(const char *pattern, int64_t step, char out[SNAPSHOT_NAME]);
 
-/* Sets head and tail, as snapshots_begin does too. */
+/* Sets head and tail. */
 void snapshot_frame(snapshot_files *);
 
 typedef struct snapshots snapshots;
 
-/* Looks whether the files can be made (the first one of each, after `every` steps) and starts the
-   thread. `files` stays the caller's. EXIT_DONE; or an exit code after an error. */
+/* Of files whose head and tail are set: looks whether they can be made (the first one of each,
+   after `every` steps) and starts the thread. `files` stays the caller's. EXIT_DONE; or an exit
+   code after an error. */
 int snapshots_begin(snapshots **out, snapshot_files *files, int count, int64_t every);
 
 /* Fills `out` with `count` elements of an item from number `first` on. Returns an exit code. */

@@ -9,6 +9,13 @@ return stencil {
   fields     = { c = "inout" },                                  -- 1: the difference of concentrations
   parameters = { M = 1, kappa = 1, h = 1, dt = 0.02 },           -- 1, m², m, m²
   boundary   = "periodic",
+  monitors   = {
+    mass   = { op = "sum", map = function(f) return f.c(0, 0) end },
+    energy = { op = "sum", map = function(f, p)
+      local slope2 = ((f.c(1, 0) - f.c(0, 0)) ^ 2 + (f.c(0, 1) - f.c(0, 0)) ^ 2) / p.h ^ 2
+      return (f.c(0, 0) ^ 2 - 1) ^ 2 / 4 + p.kappa / 2 * slope2
+    end },
+  },
   update     = function(f, p)
     local function mu(x, y)
       local around = f.c(x + 1, y) + f.c(x - 1, y) + f.c(x, y + 1) + f.c(x, y - 1)

@@ -9,9 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Returns 0 if the file is there with all its rows. */
+/* Returns 0 if the file was made, with all its rows. A file that is there already stays. */
 static int write_npy(const char *path, const double *values, long rows, long columns) {
-    FILE *file = fopen(path, "wb");
+    FILE *file = fopen(path, "wbx");
     char header[118];
     if (file == NULL)
         return 1;
@@ -51,6 +51,7 @@ int main(int argc, char **argv) {
     free(receivers);
     free(wavelet);
     if (failed)
-        fprintf(stderr, "shot: the files cannot be written here\n");
+        fprintf(stderr,
+                "shot: source.npy, receivers.npy or wavelet.npy is there, or cannot be written\n");
     return failed;
 }

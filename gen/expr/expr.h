@@ -11,7 +11,14 @@
 
 /* ---- words of specs and plans ---------------------------------------------------------------- */
 
-enum { AXES = 3, MAX_REACH = 8, MAX_FIELDS = 16, MAX_PARAMETERS = 64, MAX_NAME = 63 };
+enum {
+    AXES = 3,
+    MAX_REACH = 8,
+    MAX_FIELDS = 32,
+    MAX_ARRAYS = 64, /* of a kernel: current, previous and new values of fields */
+    MAX_PARAMETERS = 64,
+    MAX_NAME = 63
+};
 
 /* A word, and one sentence for documentation and `explain`. */
 typedef struct word_row {

@@ -338,7 +338,7 @@ void reach_operands(job *j, const pattern *p, int op, int map, const double *par
         found = reach_search(j, m, &m->outputs[op].value, 1, rounded, NULL);
         join_operands(found);
     }
-    const uint32_t tied = found != NULL && found->tied != 0 ? 3 : 0;
+    const uint64_t tied = found != NULL && found->tied != 0 ? 3 : 0;
     if (map >= 0)
         found = reach_search(j, m, &m->outputs[map].value, 1, rounded,
                              found != NULL ? &found->arrays[0] : NULL);

@@ -95,6 +95,7 @@ typedef struct model_monitor {
     double identity;   /* of the op */
     struct model *map; /* from the fields that the spec reads, all of them in, to one array; with
                           the parameters of the whole model */
+    struct subject *subject; /* the map as a spec of its own */
 } model_monitor;
 
 typedef enum shape_kind {

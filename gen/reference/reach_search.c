@@ -9,7 +9,7 @@
 #include "gen/model/model.h"
 
 enum { MOST_WISHES = 8 };
-static_assert(REACH_ARRAYS <= 32, "a set of arrays is 32 bits");
+static_assert(REACH_ARRAYS <= 64, "a set of arrays is 64 bits");
 #define SEVERAL (-2) /* taps */
 
 typedef struct wishes {
@@ -27,7 +27,7 @@ typedef struct search {
     double *value;   /* of nodes without taps and positions */
     expr_id *only;   /* the tap or position below a node; EXPR_NONE: there is none */
     double *terms;   /* that the node sums up */
-    uint32_t *reads; /* arrays below a node */
+    uint64_t *reads; /* arrays below a node */
     wishes **wanted; /* by node; NULL: nothing */
     reach_found *found;
 } search;
@@ -57,7 +57,7 @@ static void learn(search *s) {
         if (!s->live[id])
             continue;
         s->only[id] = n->op == EXPR_TAP || n->op == EXPR_POSITION ? id : EXPR_NONE;
-        s->reads[id] = n->op == EXPR_TAP ? UINT32_C(1) << n->index : 0;
+        s->reads[id] = n->op == EXPR_TAP ? UINT64_C(1) << n->index : 0;
         s->terms[id] = sum ? 0 : 1;
         for (int i = 0; i < expr_words[n->op].operands; i++) {
             const expr_id o = n->operand[i];

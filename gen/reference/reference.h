@@ -113,7 +113,7 @@ void reach_note_as(dtype, reach_numbers *, double value);
 
 typedef struct reach_found {
     reach_numbers arrays[REACH_ARRAYS];
-    uint32_t tied; /* a set of arrays whose cells are compared with each other */
+    uint64_t tied; /* a set of arrays whose cells are compared with each other */
 } reach_found;
 
 /* Searches all that is below the roots. `wanted` (NULL: none) are numbers that the first root is to

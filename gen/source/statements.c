@@ -170,8 +170,10 @@ static outcome decide_constant(const folder *f, span s) {
     int uses = 0;
     token before = type;
     span rest = f->piece;
-    for (token t; (t = next_token(&rest)).kind != TOKEN_END; before = t)
-        uses += same_text(t.at, name.at) && !token_is(&before, ":"); /* plan::few is another */
+    for (token t; (t = next_token(&rest)).kind != TOKEN_END; before = t) {
+        const bool member = token_is(&before, ":") && before.at.begin[-1] == ':';
+        uses += same_text(t.at, name.at) && !member; /* plan::few is another */
+    }
     const char *end = after.begin + 1;
     return (outcome){uses == 1, {end, end}, end, true};
 }

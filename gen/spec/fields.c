@@ -156,12 +156,20 @@ static void read_table(lua_State *L, model *m, bool *scratch) {
 }
 
 static void list_arrays(lua_State *L, model *m) {
+    int arrays = 0; /* of a kernel */
     for (int i = 0; i < m->field_count; i++) {
+        arrays +=
+            (m->fields[i].use != USE_IN) + (m->fields[i].use != USE_OUT ? m->fields[i].levels : 0);
         if (m->fields[i].use != USE_IN)
             m->outputs[m->output_count++] = (model_output){i, EXPR_NONE};
         for (int level = 0; level < m->fields[i].levels && m->fields[i].use != USE_OUT; level++)
             m->arrays[m->array_count++] = (model_array){.field = i, .previous = level == 1};
     }
+    if (arrays > MAX_ARRAYS)
+        spec_fail(L,
+                  "fields: current, previous and new values make %d arrays; at most %d, so use in "
+                  "and out where inout is not needed",
+                  arrays, MAX_ARRAYS);
     if (m->array_count == 0)
         spec_fail(L, "fields: none is read; at least one is \"in\" or \"inout\"");
     if (m->output_count == 0)

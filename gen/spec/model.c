@@ -162,8 +162,7 @@ static void count_operations(job *j, model *m) {
     m->nonlinear = m->dims > 0 && is_nonlinear(j, m, roots);
 }
 
-/* The attached models have the parameters of the whole model, which has theirs too. */
-static void finish_attached(lua_State *L, model *m) {
+void spec_collect_attached(lua_State *L, model *m) {
     const spec_state *s = spec_of(L);
     expr_id roots[MAX_FIELDS];
     model *f;
@@ -172,6 +171,13 @@ static void finish_attached(lua_State *L, model *m) {
         spec_charge_memory(L, (size_t)s->pool->count * sizeof(bool));
         spec_collect_parameters(L, m, expr_live(s->pool, s->job, roots, f->output_count));
     }
+}
+
+/* The attached models have the parameters of the whole model, which has theirs too. */
+static void finish_attached(lua_State *L, model *m) {
+    expr_id roots[MAX_FIELDS];
+    model *f;
+    spec_collect_attached(L, m);
     for (int i = 0; (f = model_attached(m, i)) != NULL; i++) {
         memcpy(f->parameters, m->parameters, sizeof f->parameters);
         f->parameter_count = m->parameter_count;

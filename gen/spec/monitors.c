@@ -78,6 +78,14 @@ static void read_monitor(lua_State *L, bool named, const model *m, model_monitor
     spec_check_positions(L, m->dims, u.position_dims);
     spec_take_reach(&u, out->map);
     out->map->outputs[0].value = value[0];
+    out->subject = spec_array(L, 1, sizeof *out->subject);
+    *out->subject = (subject){.family = &families[FAMILY_STENCIL],
+                              .name = out->map->name,
+                              .file = m->file,
+                              .line = m->line,
+                              .dtype = m->dtype,
+                              .expressions = out->map,
+                              .model = out->map};
     lua_pop(L, 1);
 }
 

@@ -39,7 +39,8 @@ int spec_current_line(lua_State *L) {
 
 void spec_fail(lua_State *L, const char *format, ...) {
     const spec_state *s = spec_of(L);
-    const int current = spec_current_line(L), line = current > 0 ? current : s->line;
+    const int current = s->at > 0 ? s->at : spec_current_line(L);
+    const int line = current > 0 ? current : s->line;
     va_list arguments;
     va_start(arguments, format);
     if (s->given == NULL)

@@ -44,6 +44,7 @@ typedef struct spec_update {
                                                                   reach */
     bool partial;          /* a stage: it returns a table of the fields that it writes */
     const bool *unwritten; /* by field: scratch that no stage has written yet; NULL: none is */
+    int line;              /* of a stage's function, where errors of its results belong; 0 */
 } spec_update;
 
 typedef struct spec_state {
@@ -60,6 +61,7 @@ typedef struct spec_state {
     double started;              /* processor time of this thread */
     const char *given; /* constants being put in, "k = 0", which messages then name; else NULL */
     int line;          /* the last line known, for errors that come without one */
+    int at;            /* the line of all errors, 0: the one that Lua is at */
     expr_pool *pool;   /* expressions under construction, of all specs of the file */
     const char *names[SPEC_MAX_NAMES]; /* of parameters, by the pool's index */
     int name_count;
@@ -263,6 +265,7 @@ void spec_finish_model(lua_State *, model *, const expr_id outputs[MAX_FIELDS]);
 void spec_finish_stage(lua_State *, model *, const expr_id outputs[MAX_FIELDS], const int *arrays);
 /* Adds the parameters among these nodes of the load's pool. */
 void spec_collect_parameters(lua_State *, model *, const bool *live);
+void spec_collect_attached(lua_State *, model *); /* those of points and monitors */
 void spec_put_constants(lua_State *, const subject *, const spec_constants *);
 
 /* lists.c: what the families of lists share (gen/lists/pattern.h) */

@@ -15,6 +15,9 @@ const spec_key spec_system_keys[] = {
     {"dtype", "\"float\" (the default) or \"double\""},
     {"boundary", "what is outside of the grid, for stages that do not say; \"fixed\" by default"},
     {"stages", "what a step does, in this order: a list of tables"},
+    {"points",
+     "places where values are added or recorded: { rec = { field = \"u\", sample = true } }"},
+    {"monitors", "reductions over the grid: { r = { op = \"max\", map = ... } }"},
     {"schedule", "constraints on how all stages walk the grid; what is left out is chosen"},
     {"fuse", "false: every stage has launches of its own; true by default"},
     {NULL, NULL},
@@ -96,7 +99,7 @@ static void run_update(lua_State *L, system_reading *r, stage_reading *stage) {
     lua_Debug about;
     lua_pushvalue(L, -1);
     lua_getinfo(L, ">S", &about);
-    stage->line = about.linedefined;
+    stage->line = u.line = about.linedefined;
     for (int o = 0; o < MAX_FIELDS; o++)
         stage->outputs[o] = EXPR_NONE;
     spec_run_update(L, lua_gettop(L), true, &u, stage->outputs);
@@ -311,6 +314,7 @@ static void collect_parameters(lua_State *L, const system_reading *r, model *who
         spec_collect_parameters(
             L, whole, expr_live(s->pool, s->job, r->stages[i].outputs, r->all->output_count));
     }
+    spec_collect_attached(L, whole);
     whole->declared = true;
 }
 
@@ -319,6 +323,8 @@ static void make_models(lua_State *L, system_reading *r, system_model *out) {
         EXPR_NONE, EXPR_NONE, EXPR_NONE, EXPR_NONE, EXPR_NONE, EXPR_NONE, EXPR_NONE, EXPR_NONE,
         EXPR_NONE, EXPR_NONE, EXPR_NONE, EXPR_NONE, EXPR_NONE, EXPR_NONE, EXPR_NONE, EXPR_NONE};
     out->whole = make_whole(L, r);
+    spec_read_points(L, 1, true, out->whole);
+    spec_read_monitors(L, 1, true, out->whole);
     collect_parameters(L, r, out->whole);
     for (int f = 0; f < r->all->field_count; f++)
         if (r->scratch[f])

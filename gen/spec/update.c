@@ -321,6 +321,7 @@ void spec_run_update(lua_State *L, int function, bool named, spec_update *u,
     spec_push_parameters(L);
     spec_push_positions(L);
     lua_call(L, 3, LUA_MULTRET);
+    s->at = u->line;
     const int results = lua_gettop(L) - base;
     if (results == 0 || (results == 1 && lua_isnil(L, -1)))
         spec_fail(L, "update returns nothing");
@@ -331,6 +332,7 @@ void spec_run_update(lua_State *L, int function, bool named, spec_update *u,
     else
         read_results(L, u->model, outputs);
     lua_settop(L, base);
+    s->at = 0;
     s->update = NULL;
 }
 

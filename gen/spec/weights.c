@@ -136,6 +136,7 @@ const spec_key spec_derivative_keys[] = {
     {"order", "1 for the first derivative (the default), 2 for the second, ..."},
     {"accuracy", "the order of the error: 2 (the default), 4, 6, ..."},
     {"spacing", "the distance of neighbours; 1 by default"},
+    {"stagger", "0.5 or -0.5: half a distance above or below the point; 0 (at it) by default"},
     {NULL, NULL},
 };
 
@@ -244,15 +245,17 @@ int spec_identity(lua_State *L) {
     return 1;
 }
 
-/* Fornberg's recurrence for the derivative of the given order at 0, from values at the nodes −half
-   … half, which enter from the middle outwards: weight[half + i] belongs to node i. Its rounding
-   errors are those of long double, so that rounding to double then gives the number nearest to the
-   exact weight. */
-static void difference_weights(int order, int half, long double weight[SPEC_EDGE]) {
-    const int count = 2 * half + 1;
+/* Fornberg's recurrence for the derivative of the given order at 0, from values at `count` nodes a
+   distance of 1 apart round it, which enter from the middle outwards: weight[0] belongs to the
+   lowest. An even number of nodes lies at half distances. The recurrence's rounding errors are
+   those of long double, so that rounding to double then gives the number nearest to the exact
+   weight. */
+static void difference_weights(int order, int count, long double weight[SPEC_EDGE]) {
+    const int below = (count - 1) / 2; /* node 0 is the one at 0, or half a distance below it */
+    const long double shift = count % 2 == 0 ? 0.5L : 0;
     long double node[SPEC_EDGE], w[SPEC_EDGE][SPEC_EDGE] = {{0}}; /* w[node][order] */
     for (int i = 0; i < count; i++)
-        node[i] = i % 2 == 0 ? -(i / 2) : i / 2 + 1;
+        node[i] = (i % 2 == 0 ? -(i / 2) : i / 2 + 1) - shift;
     w[0][0] = 1;
     long double c1 = 1, c4 = node[0];
     for (int i = 1; i < count; i++) {
@@ -271,33 +274,34 @@ static void difference_weights(int order, int half, long double weight[SPEC_EDGE
         c1 = c2;
     }
     for (int i = 0; i < count; i++)
-        weight[half + (int)node[i]] = w[i][order];
+        weight[below + (int)(node[i] + shift)] = w[i][order];
     /* Makes them exactly symmetric, or antisymmetric with 0 at the centre. */
-    for (int i = 0; i <= half; i++) {
-        const long double mirrored = order % 2 == 0 ? weight[half - i] : -weight[half - i];
-        weight[half + i] = (weight[half + i] + mirrored) / 2;
-        weight[half - i] = order % 2 == 0 ? weight[half + i] : -weight[half + i];
+    for (int i = 0; i <= below; i++) {
+        long double *low = &weight[i], *high = &weight[count - 1 - i];
+        *high = (*high + (order % 2 == 0 ? *low : -*low)) / 2;
+        *low = order % 2 == 0 ? *high : -*high;
     }
 }
 
-/* Adds a derivative along an axis to exact weights by cell. */
+/* Adds a derivative along an axis to exact weights by cell; `stagger` as the key, doubled. */
 static void add_difference(lua_State *L, const char *where, int axis, int order, int accuracy,
-                           double spacing, long double sum[SPEC_MAX_POINTS],
+                           int stagger, double spacing, long double sum[SPEC_MAX_POINTS],
                            bool used[SPEC_MAX_POINTS]) {
-    const int half = (order + 1) / 2 + accuracy / 2 - 1;
+    const int half = stagger != 0 ? order / 2 + accuracy / 2 : (order + 1) / 2 + accuracy / 2 - 1;
+    const int first = stagger > 0 ? 1 - half : -half, count = 2 * half + (stagger == 0);
     if (half > MAX_REACH)
         spec_fail(L, "%s: order %d with accuracy %d reaches %d points; at most %d", where, order,
                   accuracy, half, MAX_REACH);
     long double weight[SPEC_EDGE], scale = 1;
-    difference_weights(order, half, weight);
+    difference_weights(order, count, weight);
     for (int i = 0; i < order; i++)
         scale *= spacing;
-    for (int i = -half; i <= half; i++) {
-        if (weight[half + i] == 0)
+    for (int i = 0; i < count; i++) {
+        if (weight[i] == 0)
             continue;
         signed char d[AXES] = {0, 0, 0};
-        d[axis] = (signed char)i;
-        sum[spec_cell(d)] += weight[half + i] / scale;
+        d[axis] = (signed char)(first + i);
+        sum[spec_cell(d)] += weight[i] / scale;
         used[spec_cell(d)] = true;
     }
 }
@@ -324,6 +328,17 @@ static int get_accuracy(lua_State *L, const char *where) {
         spec_fail_expected(L, where, "accuracy", "an even number", -1);
     lua_pop(L, 1);
     return accuracy;
+}
+
+/* Half a distance above the point, below it, or at it: 1, −1, 0. */
+static int get_stagger(lua_State *L, const char *where) {
+    double stagger = 0;
+    if (spec_get(L, 1, "stagger"))
+        stagger = spec_number(L, -1, where, "stagger");
+    if (stagger != 0.5 && stagger != -0.5 && stagger != 0)
+        spec_fail_expected(L, where, "stagger", "0.5, -0.5 or 0", -1);
+    lua_pop(L, 1);
+    return (int)(2 * stagger);
 }
 
 static double get_spacing(lua_State *L, const char *where, const char *key) {
@@ -353,7 +368,8 @@ int spec_derivative(lua_State *L) {
     double spacing = 1;
     if (spec_get(L, 1, "spacing"))
         spacing = get_spacing(L, where, "spacing");
-    add_difference(L, where, axis, order, get_accuracy(L, where), spacing, sum, used);
+    add_difference(L, where, axis, order, get_accuracy(L, where), get_stagger(L, where), spacing,
+                   sum, used);
     push_sum(L, where, axis + 1, sum, used);
     return 1;
 }
@@ -385,7 +401,7 @@ int spec_laplacian(lua_State *L) {
     lua_pop(L, 1);
     const int accuracy = get_accuracy(L, where);
     for (int axis = 0; axis < dims; axis++)
-        add_difference(L, where, axis, 2, accuracy, spacing[axis], sum, used);
+        add_difference(L, where, axis, 2, accuracy, 0, spacing[axis], sum, used);
     push_sum(L, where, dims, sum, used);
     return 1;
 }

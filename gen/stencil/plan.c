@@ -290,6 +290,15 @@ static void limit_calls(const model *m, job *j, const expr_id *roots) {
             calls, MOST_CALLS);
 }
 
+/* Negations, which the operations of an arranged model take with their operands. */
+static int count_signs(const model *m, job *j, const expr_id *roots) {
+    const bool *live = expr_live(m->pool, j, roots, m->output_count);
+    int signs = 0;
+    for (int i = 0; i < m->pool->count; i++)
+        signs += live[i] && expr_get(m->pool, i)->op == EXPR_NEGATE;
+    return signs;
+}
+
 plan_facts *plan_facts_new(job *j, const model *m) {
     plan_facts *f = job_alloc(j, sizeof *f);
     f->model = m;
@@ -309,6 +318,8 @@ plan_facts *plan_facts_new(job *j, const model *m) {
         job_fail(j, FAULT_SPEC, m->file, m->line, "%s", m->pool->limit);
     limit_calls(m, j, f->roots);
     f->emitted = expr_count_shared(m->pool, j, f->roots, m->output_count);
+    if (m->arranged)
+        f->emitted.additions -= count_signs(m, j, f->roots);
     f->runs = f->linear ? runs_new(j, m) : NULL;
     if (f->linear && m->output_count == 1)
         f->sum_operations = sums_operations(j, m);

@@ -193,7 +193,8 @@ static const model_side *find_rule(fusing *f, int axis, int side) {
         const int region = f->region[k][axis][side], reach = reach_of(m, axis, side);
         if (region == FAR)
             continue;
-        if (margin_of(m, axis, side) > region)
+        const int margin = margin_of(m, axis, side);
+        if (margin > 0 && margin > region)
             refuse(f, "one reads cells that the fixed boundary of the other keeps");
         if (reach == 0 || reach <= region)
             continue;

@@ -23,7 +23,7 @@ which makes a copy.
     .plan .source .model .info .arrays        look into one
     .check() .measure() .explain() .tune()    whether it is right, how fast it is, why it is so, what is faster
     .save(path)                               to load it where there is neither Lua nor a compiler
-    Points, evaluate                          sources and receivers between cells; a field by an expression
+    Points, Monitor, evaluate                 sources and receivers; numbers that tell how a run does; a field by an expression
     Matrix, Context, results, doctor          sparse matrices, devices, tuning results, what this machine offers
     Team                                      one grid on several GPUs, by MPI, torch.distributed, NCCL or threads
 
@@ -49,9 +49,11 @@ from ._errors import (
 from ._kernel import Check, Explanation, Kernel, KernelInfo, Method, Speed
 from ._lists import Found, Merge, Reduce, Scan
 from ._matrix import Conversion, DeviceMatrix, Format, Matrix, MatrixInfo, Product
+from ._monitors import Monitor, MonitorInfo
 from ._points import Points, PointsInfo
 from ._stencil import Stencil
-from ._team import Part, Team, TeamInfo
+from ._parts import Forecast, Part, forecast
+from ._team import Team, TeamInfo
 from ._transport import Transport, local_transports
 from ._tuning import Candidate, Drift, Evaluation, Progress, Result, Tuning, drifts, results
 
@@ -77,6 +79,7 @@ __all__ = [
     "Explanation",
     "FileError",
     "Finding",
+    "Forecast",
     "Format",
     "Found",
     "Kernel",
@@ -85,6 +88,8 @@ __all__ = [
     "MatrixInfo",
     "Merge",
     "Method",
+    "Monitor",
+    "MonitorInfo",
     "OutOfMemoryError",
     "ParameterInfo",
     "Part",
@@ -111,6 +116,7 @@ __all__ = [
     "drifts",
     "evaluate",
     "find_spec",
+    "forecast",
     "load",
     "local_transports",
     "results",

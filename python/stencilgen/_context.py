@@ -250,10 +250,12 @@ class Context:
         if size == 0:
             return 0
         if self.place == _arrays.HOST:  # launches are over when they return
-            memory = getattr(self._thread, "memory", None)
+            memory, address = getattr(self._thread, "memory", (None, 0))
             if memory is None or memory.nbytes < size:
-                memory = self._thread.memory = _arrays.aligned_empty((size,), "u1")
-            return int(memory.ctypes.data)
+                memory = _arrays.aligned_empty((size,), "u1")
+                address = int(memory.ctypes.data)
+                self._thread.memory = memory, address
+            return address
         with self._lock:
             known = self._scratch.setdefault(stream, [])  # smaller ones stay: CUDA graphs may hold on to them
             if not known or known[-1][1] < size:

@@ -142,6 +142,7 @@ class Kernel(Caller, Tunable):
         #: the numbers that calls give by name
         self.parameters: tuple[ParameterInfo, ...] = tuple(self._parameter(i) for i in range(info.parameters))
         self._point_sets: int = info.point_sets
+        self._monitor_count: int = info.monitors
         self._prepare(handle, info.kind == VALUES["SG_KIND_GRID"], info.dims)
 
     def _array(self, index: int) -> ArrayInfo:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import namedtuple
 from ctypes import byref
 from time import perf_counter
-from typing import Any, Mapping, Optional, Sequence
+from typing import Any, Callable, Mapping, Optional, Sequence
 
 from . import _abi
 from ._abi import lib
@@ -14,6 +14,7 @@ from ._calls import Frame, Slot
 from ._context import copy_facts
 from ._errors import UsageError
 from ._kernel import Kernel, kernel_kind
+from ._monitors import Maps, Monitor, MonitorInfo, OpenMonitors, check_monitors
 from ._points import OpenPoints, Points, PointsInfo, check_names
 
 # A run is made in parts, so that an interrupt is seen between them: on the cpu device of about this many seconds.
@@ -47,6 +48,9 @@ class Stencil(Kernel):
         self._written = [i for i, a in enumerate(self.arrays) if a.written]
         # Arrays that swap roles after each launch: the written one, the current one, the previous one.
         self._rotating = [(i, a.reads, a.previous) for i, a in enumerate(self.arrays) if a.written and a.reads >= 0]
+        self._maps = Maps(self.context, self._handle, self._monitor_count)
+        #: the monitors that its spec declares
+        self.monitors: tuple[MonitorInfo, ...] = self._maps.infos
         #: the sets of points that its spec declares
         self.points: tuple[PointsInfo, ...] = tuple(self._points_of(i) for i in range(self._point_sets))
         self._all = range(len(self.arrays))
@@ -95,7 +99,7 @@ class Stencil(Kernel):
 
         Returns the new field, or a named tuple of several.
         """
-        make = self._with_points(points, 0) if points is not None or self.points else None
+        make = self._watched(points, 0, None, 0, None) if points is not None or self.points else None
         return self._run(arrays, 1, out, False, box, stream, parameters, named, None, make)
 
     def run(
@@ -109,6 +113,9 @@ class Stencil(Kernel):
         origin: Optional[Sequence[int]] = None,
         whole: Optional[Sequence[int]] = None,
         points: Optional[Mapping[str, Points]] = None,
+        monitors: Optional[Mapping[str, Monitor]] = None,
+        every: int = 0,
+        until: Optional[Callable[[dict[str, float]], Any]] = None,
         stream: Any = None,
         parameters: Optional[Mapping[str, float]] = None,
         **named: Any,
@@ -124,6 +131,9 @@ class Stencil(Kernel):
                     ask for `at.x`, …
         whole:      the size of that grid, (nz, ny, nx)
         points:     of specs with points: the `Points` of each set by its name; such a run waits for its traces
+        monitors:   of specs with monitors: the `Monitor` of some by its name, sampled after each `every` steps
+        until:      a function of a dict of samples, by name: the run ends once it is true. On a GPU eight samples are read
+                    together, so up to seven times `every` more steps may be made
         stream:     an integer or an object with `__cuda_stream__`; None: the caller's current one
 
         Returns the new field, or a named tuple of fields (`u`, `u_prev`): arrays of the first one's library. A dict of
@@ -132,7 +142,9 @@ class Stencil(Kernel):
         (KeyboardInterrupt) ends a long run between launches.
         """
         where = None if origin is None and whole is None and not step else (step, origin, whole)
-        make = self._with_points(points, step) if points is not None or self.points else None
+        make = None
+        if points is not None or self.points or monitors is not None or until is not None:
+            make = self._watched(points, step, monitors, every, until)
         return self._run(arrays, steps, out, overwrite, box, stream, parameters, named, where, make)
 
     def _run(
@@ -196,20 +208,48 @@ class Stencil(Kernel):
             self._frames.append(frame)
         return results[0] if self._tuple is None else self._tuple(*results)
 
-    def _with_points(self, points: Optional[Mapping[str, Points]], first: int) -> Any:
-        """Makes the steps of a run with points."""
-        given = check_names(self.name, self.points, points)
+    def _watched(
+        self, points: Optional[Mapping[str, Points]], first: int, monitors: Optional[Mapping[str, Monitor]], every: int,
+        until: Optional[Callable[[dict[str, float]], Any]],
+    ) -> Any:  # fmt: skip
+        """Makes the steps of a run with points or monitors."""
+        points = check_names(self.name, self.points, points)
+        monitors = check_monitors(self.name, self.monitors, monitors, every, until)
+        request = self._asked("a monitor") if monitors else None
 
         def make(frame: Frame, slots: list[Any], steps: int, stream: int, foreign: Any, lent: list[Any]) -> list[Any]:
-            sets = OpenPoints(
-                self.context, self._handle, slots[self._inputs[0]].shape, self.points, given, self.dtype, first, steps
-            )
+            shape = slots[self._inputs[0]].shape
+            sets = watch = None
             try:
-                return self._make(frame, slots, steps, stream, foreign, lent, sets)
+                if points:
+                    sets = OpenPoints(self.context, self._handle, shape, self.points, points, self.dtype, first, steps)
+                if not monitors:
+                    return self._make(frame, slots, steps, stream, foreign, lent, sets)
+                watch = OpenMonitors(self._maps, self._handle, shape, monitors, until, self._place == HOST, request)
+                return self._sampled(frame, slots, steps, stream, foreign, lent, sets, watch, every)
             finally:
-                sets.close()
+                if sets is not None:
+                    sets.close()
+                if watch is not None:
+                    watch.close(stream)
 
         return make
+
+    def _sampled(
+        self, frame: Frame, slots: list[Any], steps: int, stream: int, foreign: Any, lent: list[Any],
+        sets: Optional[OpenPoints], watch: OpenMonitors, every: int,
+    ) -> list[Any]:  # fmt: skip
+        """The steps, with a sample after each `every` of them."""
+        ended = False
+        for _ in range(steps // every):
+            slots = self._make(frame, slots, every, stream, foreign, lent, sets)
+            self._make_room(slots, foreign, lent)
+            self._lay_all(frame, slots, stream)
+            ended = watch.sample(frame.reference, stream)
+            if ended:
+                break
+        ended = watch.read() or ended
+        return slots if ended else self._make(frame, slots, steps % every, stream, foreign, lent, sets)
 
     def _repeat(
         self, arrays: tuple[Any, ...], out: Any, stream: Any, parameters: Optional[Mapping[str, float]],

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import ctypes
 import threading
-from ctypes import POINTER, byref, c_char_p, c_double, c_int, c_void_p
-from dataclasses import dataclass, field
+from ctypes import POINTER, byref, c_char_p, c_double, c_void_p
+from dataclasses import dataclass
 from time import perf_counter
 from typing import Any, Callable, Mapping, Optional, Sequence, TypeVar, Union
 
@@ -13,14 +13,15 @@ import numpy as np
 
 from . import _abi, _arrays
 from ._abi import VALUES, lib
-from ._arrays import numpy_order, x_first
+from ._arrays import x_first
 from ._build import Path, Size, request_of
 from ._calls import Frame, Slot
 from ._context import Context, at_end, bytes_of, copy_facts, default_context
 from ._errors import Error, UsageError
 from ._kernel import wrap
+from ._parts import Part, asked_part, part_of
 from ._stencil import Stencil
-from ._transport import Bridge, TorchTransport, Transport, local_transports, transport_of
+from ._transport import Bridge, TorchTransport, local_transports, transport_of
 
 T = TypeVar("T")
 
@@ -33,29 +34,6 @@ COMBINE = {"sum": "SG_COMBINE_SUM", "min": "SG_COMBINE_MIN", "max": "SG_COMBINE_
 
 
 @dataclass(frozen=True)
-class Part:
-    """A rank's part of a grid. Axes are NumPy's: (z, y, x). `u[part.own] = whole[part.box]` fills an array."""
-
-    shape: tuple[int, ...]  #: of this rank's arrays: its own cells, and ghost cells round them where other parts begin
-    own: tuple[slice, ...]  #: its own cells in these arrays
-    box: tuple[slice, ...]  #: the same cells in the whole grid
-    size: tuple[int, ...]  #: of the whole grid
-    ranks: tuple[int, ...]  #: the process grid
-    place: tuple[int, ...]  #: of this rank in it
-    low: tuple[int, ...]  #: ghost cells before its own, along each axis
-    high: tuple[int, ...]  #: ghost cells behind them
-    launches: int  #: between two exchanges of ghost cells
-    _struct: Any = field(repr=False, compare=False, default=None)
-
-    def cut(self, whole: Any) -> Any:
-        """A NumPy array of `shape` with this rank's own cells of a whole grid (a NumPy array, also a memory-mapped one);
-        its ghost cells are 0, and `Team.run` fills them."""
-        out = np.zeros(self.shape, whole.dtype)
-        out[self.own] = whole[self.box]
-        return out
-
-
-@dataclass(frozen=True)
 class TeamInfo:
     """Facts of a team."""
 
@@ -65,6 +43,7 @@ class TeamInfo:
     seconds: float  #: the time limit
     exchanges: int  #: of ghost cells, by this rank
     bytes: int  #: that this rank sent in them
+    exchange_seconds: float  #: in which this rank waited for them; -1: not measured on GPUs
 
 
 class Team:
@@ -280,7 +259,7 @@ class Team:
         """
         handle, out = self._open(), c_void_p()
         request = request_of(self.context, path, **options)
-        grid = None if ranks is None else (c_int * 3)(*_x_first(ranks))
+        grid = None if ranks is None else asked_part(ranks, 0).ranks
         self._must(lambda: lib.sg_team_build(handle, request.path, byref(request.options), grid, byref(out)))
         kernel: Stencil = wrap(self.context, out.value or 0, request)
         return kernel
@@ -296,19 +275,10 @@ class Team:
         ghost cells; the text names a process grid that works.
         """
         handle = self._open()
-        part = _abi.sg_team_part(launches=launches)
-        part.ranks[:] = [0, 0, 0] if ranks is None else _x_first(ranks)
+        part = asked_part(ranks, launches)
         getattr(part, "global")[:] = x_first(size)
         self._must(lambda: lib.sg_team_arrange(handle, kernel._handle, byref(part)))
-        dims = kernel.info.dims
-        low, begin, end = (numpy_order(numbers, dims) for numbers in (part.low, part.begin, part.end))
-        return Part(
-            shape=numpy_order(part.size, dims), size=numpy_order(getattr(part, "global"), dims),
-            own=tuple(slice(at, at + e - b) for at, b, e in zip(low, begin, end)),
-            box=tuple(slice(b, e) for b, e in zip(begin, end)),
-            ranks=numpy_order(part.ranks, dims), place=numpy_order(part.place, dims), low=low,
-            high=numpy_order(part.high, dims), launches=part.launches, _struct=part,
-        )  # fmt: skip
+        return part_of(part, kernel.info.dims)
 
     def run(
         self,
@@ -340,7 +310,7 @@ class Team:
             for i in kernel._inputs:
                 if slots[i].library.view(slots[i].array, 0)[5] and slots[i].memory is None:
                     raise UsageError(f"'{kernel.arrays[i].name}' is read-only, but its ghost cells are to be filled")
-            batch = kernel.info.steps * (1 if kernel._place == _arrays.HOST else _FIRST_BATCH)
+            batch = part.steps * (1 if kernel._place == _arrays.HOST else _FIRST_BATCH)
             while left > 0:
                 if self._interrupted:
                     raise KeyboardInterrupt
@@ -356,6 +326,8 @@ class Team:
                     self.wait(on)
                     took = self.reduce("max", perf_counter() - begun)  # the same on all ranks
                     batch *= 2 if took < _BATCH_SECONDS / 2 else 1
+            if any(slot.memory is not None for slot in lent):  # before the results travel: other ranks may have failed
+                self.wait(on)
             return slots
 
         try:
@@ -428,10 +400,6 @@ def _device(device: Optional[str], local: int) -> Optional[str]:
         return device
     index = lib.sg_team_device(local)
     return f"cuda:{index}" if index > 0 else device
-
-
-def _x_first(ranks: Sequence[int]) -> list[int]:
-    return [n or 1 for n in x_first(ranks)]
 
 
 def _close(handle: int, _: Any) -> None:

@@ -25,11 +25,7 @@ void build_find_map(job *j, build_request *r) {
             text_printf(&known, "%s%s", k > 0 ? ", " : "; known: ", m->monitors[k].name);
         context_refuse(j, "'%s' has no monitor '%s'%s", m->name, name, known.data);
     }
-    subject *map = job_alloc(j, sizeof *map);
-    *map = *r->subject;
-    map->name = m->monitors[i].map->name;
-    map->expressions = map->model = m->monitors[i].map;
-    r->subject = map;
+    r->subject = m->monitors[i].subject;
     r->whole = m;
     r->options.steps = 1;
 }

@@ -163,7 +163,9 @@ typedef struct sampling {
 } sampling;
 
 static void send_map(job *j, sg_monitor *m, const sg_arguments *given, sg_stream stream) {
-    sg_arguments a = *given;
+    sg_arguments a = *given; /* in the order of the kernel, without names */
+    a.arrays = NULL;
+    a.values = NULL;
     for (int i = 0; i < m->map->program->array_count; i++) {
         if (m->from[i] < 0) {
             m->grids[i].data = m->own;

@@ -26,7 +26,8 @@ typedef struct sg_monitor_info {
     const char *name, *op; /* "r", "max" */
 } sg_monitor_info;
 
-/* The monitors of a kernel, by name; sg_kernel_info.monitors says how many. The texts are valid as
+/* The monitors of a kernel, by name; sg_kernel_info.monitors says how many. A kernel from a file has
+ * none. The texts are valid as
  * long as the kernel. */
 SG_API sg_status sg_kernel_monitor(const sg_kernel *, int index, sg_monitor_info *out);
 

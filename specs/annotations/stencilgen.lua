@@ -230,6 +230,7 @@
 ---@field order? integer 1 for the first derivative (the default), 2 for the second, ...
 ---@field accuracy? integer the order of the error: 2 (the default), 4, 6, ...
 ---@field spacing? number the distance of neighbours; 1 by default
+---@field stagger? 0.5 | -0.5 | 0 half a distance above or below the point; 0 (at it) by default
 
 ---@class stencilgen.laplacian_keys
 ---@field dims 1 | 2 | 3

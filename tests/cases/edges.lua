@@ -90,20 +90,45 @@ for dims, size in ipairs { { 70 }, { 9, 8 }, { 9, 8, 7 } } do
   end
 end
 
--- As many fields as there may be.
+-- As many fields as there may be, and as many that are written as a lattice of 19 speeds has.
 local fields, terms = {}, {}
-for i = 1, 16 do
+for i = 1, 32 do
   fields[i] = ("f%d = %q"):format(i, i == 1 and "inout" or "in")
   terms[i] = ("f.f%d(%d,%d) * (%d/32)"):format(i, i % 3 - 1, i % 2, i)
 end
 for _, schedule in ipairs { "naive", "naive vec=2", "tiled", "coarsened", "register", "cached-halo" } do
   cases[#cases + 1] = {
-    name = "sixteen fields, " .. schedule,
+    name = "32 fields, " .. schedule,
     schedule = schedule,
     spec = ("return stencil { name = 'many', boundary = 'mirror', fields = { %s },\n update = function(f) return %s end }"):format(
       table.concat(fields, ", "), table.concat(terms, " + ")),
     refusals = { "partial sums can be kept" },
     places = { { size = { 130, 40 } }, { size = { 70, 9 }, layout = { pad = { 1, 0 }, vary = true }, steps = 2 } },
+  }
+end
+for _, schedule in ipairs { "naive", "streamed" } do
+  cases[#cases + 1] = {
+    name = "nineteen speeds, " .. schedule,
+    schedule = schedule,
+    spec = [[
+      local c, fields = {}, {}
+      for z = -1, 1 do for y = -1, 1 do for x = -1, 1 do
+        if x * x + y * y + z * z < 3 then
+          c[#c + 1] = { x, y, z }
+          fields["f" .. #c] = "inout"
+        end
+      end end end
+      return stencil { name = "d3q19", dims = 3, fields = fields, boundary = "periodic", update = function(f)
+        local sum, out = 0, {}
+        for i, d in ipairs(c) do sum = sum + f["f" .. i](-d[1], -d[2], -d[3]) end
+        for i, d in ipairs(c) do
+          local own = f["f" .. i](-d[1], -d[2], -d[3])
+          out["f" .. i] = own + (sum / 19 - own) / 4
+        end
+        return out
+      end }]],
+    refusals = { "bytes of shared memory a block" },
+    places = { { size = { 35, 9, 7 } }, { size = { 1, 3, 2 }, steps = 2 } },
   }
 end
 return cases

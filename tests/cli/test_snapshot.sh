@@ -115,8 +115,22 @@ exits 0 run $cpu "$folder/wave.lua" --size 41x23 --init "$drop" --steps 91 --ran
     --every 7 --snapshot u="$folder/s/n-%03d.npy" --snapshot u="$folder/s/n-%03d.vti"
 cmp -s "$folder/s/n-091.npy" "$folder/s/w-091.npy" || flunk 'ranks write another field'
 reports '13 files'
-exits 2 run $cpu "$folder/wave.lua" --size 41x23 --init "$drop" --steps 91 --ranks 2 --every 7 --snapshot u="$folder/n-%d.pgm"
-says 'ranks write their parts of .npy and .vti snapshots'
+
+begin 'images of ranks are put together'
+for ranks in 1 3 2x2; do
+    exits 0 run $cpu "$folder/wave.lua" --size 41x23 --init "$drop" --steps 14 --ranks $ranks --output u="$folder/a.npy" \
+        --every 7 --snapshot u="$folder/s/g$ranks-%03d.npy" --snapshot u="$folder/s/g$ranks-%03d.pgm" \
+        --snapshot u.prev="$folder/s/h$ranks-%03d.pgm"
+    for name in g h; do
+        cmp -s "$folder/s/${name}1-014.pgm" "$folder/s/$name$ranks-014.pgm" || flunk "$ranks ranks draw another $name"
+    done
+    cmp -s "$folder/s/w-014.npy" "$folder/s/g$ranks-014.npy" || flunk "$ranks ranks write another field"
+done
+exits 0 run $cpu "$folder/same3.lua" --size 7x5x6 --init 'u=x + 7*(y + 5*z)' --steps 1 --every 1 \
+    --output "$folder/b.npy" --snapshot u="$folder/s/k1-%d.pgm"
+exits 0 run $cpu "$folder/same3.lua" --size 7x5x6 --init 'u=x + 7*(y + 5*z)' --steps 1 --every 1 --ranks 2x2x2 \
+    --output "$folder/b.npy" --snapshot u="$folder/s/k8-%d.pgm"
+cmp -s "$folder/s/k1-1.pgm" "$folder/s/k8-1.pgm" || flunk 'eight ranks draw another slice'
 
 begin 'a disk without room'
 mkdir "$folder/full"

@@ -5,7 +5,7 @@
 begin 'the examples are C++20 too'
 cxx=${CXX:-c++}
 if has "$cxx"; then
-    for name in heat3d wave2d poisson blur cg threads poisson_team cg_team; do
+    for name in heat3d wave2d poisson blur cg shot threads poisson_team cg_team; do
         "$cxx" -std=c++20 -x c++ -fsyntax-only -Wall -Wextra -Werror -Wno-missing-field-initializers \
             -I "$SOURCE/runtime" "$SOURCE/examples/$name.c" 2>err || flunk "$name: $(cat err)"
     done

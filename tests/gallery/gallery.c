@@ -8,7 +8,9 @@ static void must(const gallery *g, sg_status status) {
 
 void gallery_open(gallery *g, const char *file) {
     const char *source = getenv("SOURCE");
-    const sg_options options = {.struct_size = sizeof options, .device = "cpu", .threads = 1};
+    const char *device = getenv("GALLERY_DEVICE");
+    const sg_options options = {
+        .struct_size = sizeof options, .device = device != NULL ? device : "cpu", .threads = 1};
     sg_kernel_info info = {.struct_size = sizeof info};
     char path[4096];
     memset(g, 0, sizeof *g);

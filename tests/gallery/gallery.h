@@ -1,6 +1,7 @@
 /* What the tests of the gallery share: a spec of examples/gallery/ as a kernel, its arrays by name,
-   steps, and comparing. Takes: SOURCE, the folder of the tree, from the environment. Needs: the
-   public library alone, on the cpu device. Whatever fails ends the test with the library's text. */
+   steps, and comparing. Takes from the environment: SOURCE, the folder of the tree; GALLERY_DEVICE,
+   "cuda" or the default "cpu". Needs: the public library alone. Whatever fails ends the test with
+   the library's text. */
 #ifndef TESTS_GALLERY_H
 #define TESTS_GALLERY_H
 

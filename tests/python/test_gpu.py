@@ -351,6 +351,39 @@ class Gpu(unittest.TestCase):
         gc.collect()
         assert torch.cuda.memory_allocated() == before
 
+    def test_points_and_monitors(self) -> None:
+        """As on the cpu device, apart from rounding."""
+        text = """return stencil { name = 'p', dtype = 'double', boundary = 'zero', coefficients = identity() + 0.1 * laplacian { dims = 2 },
+          points = { shot = { field = 'u', inject = function(s) return s end }, rec = { field = 'u', sample = true } },
+          monitors = { total = { op = 'sum', map = function(u) return u(0, 0) end } } }"""
+        places, series = np.random.default_rng(1).random((7, 2)) * 60, np.random.default_rng(2).random((30, 7))
+        told: list[tuple[Any, ...]] = []
+        for device in ("cuda", "cpu"):
+            kernel = sg.build(text=text, size=(64, 70), device=device)
+            rec, total = sg.Points(places), sg.Monitor()
+            u = kernel.run(
+                np.zeros((64, 70)), steps=30, points={"shot": sg.Points(places, series=series), "rec": rec},
+                monitors={"total": total}, every=4,
+            )  # fmt: skip
+            told.append((u, rec.traces, total.values, total.steps))
+        assert all(np.allclose(a, b, rtol=1e-9) for a, b in zip(*told)) and told[0][3].tolist() == list(range(4, 29, 4))
+
+    def test_a_team(self) -> None:
+        try:
+            sg.Context("cuda:1", cache="none")
+        except sg.Error:
+            raise unittest.SkipTest("there is one GPU alone") from None
+        u = _random(600, 500)
+        expected = _build(HEAT, size=u.shape, method="naive").run(u, steps=20)
+
+        def work(team: sg.Team) -> Any:
+            kernel = team.build(text=HEAT, size=u.shape, method="naive")
+            part = team.part(kernel, u.shape)
+            print(f"    rank {team.rank} on {team.context.info.name}, by {team.info.engine}")
+            return team.collect(part, team.run(kernel, part, part.cut(u), steps=20))
+
+        assert all(np.array_equal(whole, expected) for whole in sg.Team.local(2, work))
+
     def test_check_and_save(self) -> None:
         heat = _build(HEAT, size=(512, 512))
         assert heat.check().wrong == 0

@@ -123,6 +123,7 @@ def test_parts(shift: Any) -> None:
         assert (part.size, part.ranks, part.place) == ((40, 7), (3, 1), (team.rank, 0))
         info = team.info
         assert (info.rank, info.ranks, info.seconds) == (team.rank, 3, 120) and "copies" in info.engine
+        assert part.steps == 1 and info.exchange_seconds >= 0
         return part
 
     covered = np.zeros((40, 7), int)
@@ -131,6 +132,18 @@ def test_parts(shift: Any) -> None:
         assert part.shape == tuple(l + s.stop - s.start + h for l, s, h in zip(part.low, part.box, part.high))
         assert np.zeros(part.shape)[part.own].shape == covered[part.box].shape
     assert (covered == 1).all()
+
+
+def test_a_forecast() -> None:
+    text = "return stencil { name = 'f', shape = star(3, 1), coefficients = {.4,.1,.1,.1,.1,.1,.1} }"
+    options = dict(text=text, size=(64, 96, 128), gpu="h200")
+    told = sg.forecast(**options, ranks=8, link="network", grid=(4, 2, 1))
+    assert told.part.ranks == (4, 2, 1) and told.part.size == (64, 96, 128) and told.link == "network"
+    assert [s.stop - s.start for s in told.part.box] == [16, 48, 128]
+    assert 0 < told.interior_seconds <= told.seconds < told.interior_seconds + told.exchange_seconds + 1e-9
+    assert told.bytes > 0 and told.messages >= 3 and sg.forecast(**options, ranks=1).part.shape == (64, 96, 128)
+    with pytest.raises(sg.UsageError, match="no link 'wire'"):
+        sg.forecast(**options, ranks=2, link="wire")
 
 
 def test_what_ranks_agree_on() -> None:
@@ -168,10 +181,10 @@ def test_an_exception_on_one_rank_ends_the_team(shift: Any) -> None:
     told: dict[int, str] = {}
 
     def work(team: sg.Team) -> None:
-        team.agree()  # all are there
-        if team.rank == 1:
-            raise Wanted("the disk is full")
         try:
+            team.agree()  # all are there
+            if team.rank == 1:
+                raise Wanted("the disk is full")
             team.agree()
         except sg.DeviceError as error:
             told[team.rank] = str(error)
@@ -242,6 +255,29 @@ def test_an_interrupt_ends_local_ranks() -> None:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, old)
     assert time.monotonic() - begin < 30
+
+
+def test_a_rank_without_its_device() -> None:
+    with pytest.raises(sg.UsageError, match="no device 'cpu:7'"):
+        sg.Team.local(2, lambda team: None, device="cpu:7")
+    told: list[Exception] = []
+    boxes: Any = [[queue.SimpleQueue() for _ in range(2)] for _ in range(2)]
+    left: list[str] = []
+    transports = [Queues(rank, boxes, left) for rank in range(2)]
+
+    def one(rank: int) -> None:
+        try:
+            sg.Team(transports[rank], device=["cpu", "cpu:7"][rank])
+        except Exception as error:
+            told.insert(rank, error)
+
+    threads = [threading.Thread(target=one, args=(rank,)) for rank in (0, 1)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(30)
+    assert sorted(type(error).__name__ for error in told) == ["DeviceError", "UsageError"]
+    assert all("no device 'cpu:7'" in str(error) for error in told) and [t.closed for t in transports] == [1, 1]
 
 
 def test_what_is_no_team() -> None:

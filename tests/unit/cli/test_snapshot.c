@@ -45,6 +45,7 @@ static snapshot_files files_of(const char *pattern) {
         .array = {.name = "u", .type = DTYPE_FLOAT, .dims = 2, .size = {NX, NY, 1}}};
     f.is_image = f.is_png;
     colours_of("viridis", f.colours);
+    snapshot_frame(&f);
     return f;
 }
 

@@ -34,7 +34,7 @@ static void test_keys(void **state) {
          "unknown key 'boundry' in stencil; did you mean 'boundary'?"},
         {STAR1("zzz = 1, qqq = 2"), 1,
          "unknown key 'qqq' in stencil; known: name, dims, shape, coefficients, update, fields, "
-         "parameters, dtype, boundary, schedule, tune"},
+         "parameters, dtype, boundary, points, monitors, schedule, tune"},
         {STAR1("7"), 1, "stencil: expected only named entries, got a key that is a number"},
         {STAR1("schedule = { tyle = { x = 3 } }"), 1,
          "unknown key 'tyle' in schedule; did you mean 'tile'?"},
@@ -178,6 +178,12 @@ static void test_weights(void **state) {
          "derivative: order 4 with accuracy 16 reaches 9 points; at most 8"},
         {"return derivative { axis = 'w' }", 1,
          "derivative.axis: expected one of x, y, z, got the string 'w'"},
+        {"return derivative { axis = 'x', accuracy = 18, stagger = 0.5 }", 1,
+         "derivative.accuracy: expected a whole number from 2 to 16, got the number 18"},
+        {"return derivative { axis = 'x', order = 2, accuracy = 16, stagger = -0.5 }", 1,
+         "derivative: order 2 with accuracy 16 reaches 9 points; at most 8"},
+        {"return derivative { axis = 'x', stagger = 0.25 }", 1,
+         "derivative.stagger: expected 0.5, -0.5 or 0, got the number 0.25"},
         {"return derivative {}", 1, "derivative.axis: expected one of x, y, z, got nothing"},
         {"return identity() * identity()", 1,
          "weight tables add to and subtract from each other, and are multiplied and divided by "
@@ -348,9 +354,14 @@ static void test_fields(void **state) {
         {"return stencil { name = 'a', parameters = {}, shape = star(1, 0),\n"
          "coefficients = { param 'k' } }",
          1, "unknown parameter 'k'"},
-        {"local t = {}\nfor i = 1, 17 do t['u' .. i] = 'inout' end\n"
+        {"local t = {}\nfor i = 1, 33 do t['u' .. i] = 'inout' end\n"
          "return stencil { name = 'a', fields = t }",
-         3, "fields: more than 16"},
+         3, "fields: more than 32"},
+        {"local t = {}\nfor i = 1, 22 do t['u' .. i] = { use = 'inout', levels = 2 } end\n"
+         "return stencil { name = 'a', fields = t }",
+         3,
+         "fields: current, previous and new values make 66 arrays; at most 64, so use in and "
+         "out where inout is not needed"},
         {"local t = {}\nfor i = 1, 65 do t['u' .. i] = i end\n"
          "return stencil { name = 'a', parameters = t }",
          3, "parameters: more than 64"},

@@ -254,6 +254,47 @@ static void test_all_weights(void **state) {
         }
 }
 
+/* Staggered ones too, round a place half a distance from the point; and the textbook's numbers. */
+static void test_staggered_weights(void **state) {
+    (void)state;
+    const double fourth[][4] = {
+        {1.0 / 24, -1, 0, 0}, {-9.0 / 8, 0, 0, 0}, {9.0 / 8, 1, 0, 0}, {-1.0 / 24, 2, 0, 0}};
+    expect_terms("return stencil { name = 'a', shape = points {{-1},{0},{1},{2}},\n"
+                 "coefficients = derivative { axis = 'x', accuracy = 4, stagger = 0.5 } }",
+                 4, fourth);
+    const double below[][4] = {{-4, 0, -1, 0}, {4, 0, 0, 0}};
+    expect_terms("return stencil { name = 'a', shape = points {{0,-1},{0,0}},\n"
+                 "coefficients = derivative { axis = 'y', stagger = -0.5, spacing = 0.25 } }",
+                 2, below);
+    for (int order = 1; order <= 14; order++)
+        for (int accuracy = 2; order / 2 + accuracy / 2 <= MAX_REACH; accuracy += 2)
+            for (int side = -1; side <= 1; side += 2) {
+                char text[256];
+                snprintf(text, sizeof text,
+                         "return stencil { name = 'a', dtype = 'double', shape = star(1, 8),\n"
+                         "coefficients = 3 * identity() + derivative { axis = 'x', order = %d,\n"
+                         "accuracy = %d, stagger = %d / 2 } }",
+                         order, accuracy, side);
+                loaded l;
+                const model *m = load_model(&l, text);
+                double factorial = 1;
+                for (int i = 2; i <= order; i++)
+                    factorial *= i;
+                for (int power = 0; power < order + accuracy; power++) {
+                    long double sum = 0, size = 0;
+                    for (int d = -8; d <= 8; d++) {
+                        const double weight = weight_at(m, d, 0, NULL) - (d == 0 ? 3 : 0);
+                        const long double term = weight * powl(d - side / 2.0L, power);
+                        sum += term;
+                        size += fabsl(term);
+                    }
+                    const double expected = power == order ? factorial : 0;
+                    assert_true(fabsl(sum - expected) <= 1e-15L * (size + 3));
+                }
+                job_end(l.job);
+            }
+}
+
 static void test_weight_tables_scale(void **state) {
     (void)state;
     loaded l;
@@ -273,11 +314,11 @@ static void test_weight_tables_scale(void **state) {
 }
 
 static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(test_order_of_star),       cmocka_unit_test(test_order_of_box),
-    cmocka_unit_test(test_order_of_points),     cmocka_unit_test(test_zero_coefficient),
-    cmocka_unit_test(test_classic_specs),       cmocka_unit_test(test_other_specs),
-    cmocka_unit_test(test_known_weights),       cmocka_unit_test(test_all_weights),
-    cmocka_unit_test(test_weight_tables_scale),
+    cmocka_unit_test(test_order_of_star),     cmocka_unit_test(test_order_of_box),
+    cmocka_unit_test(test_order_of_points),   cmocka_unit_test(test_zero_coefficient),
+    cmocka_unit_test(test_classic_specs),     cmocka_unit_test(test_other_specs),
+    cmocka_unit_test(test_known_weights),     cmocka_unit_test(test_all_weights),
+    cmocka_unit_test(test_staggered_weights), cmocka_unit_test(test_weight_tables_scale),
 };
 
 TEST_GROUP(spec, NULL, NULL)

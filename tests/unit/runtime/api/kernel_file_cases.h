@@ -106,6 +106,15 @@ static inline void expect_same_grids(const program *a, const program *b) {
         assert_memory_equal(x->low, y->low, sizeof x->low);
         assert_memory_equal(x->high, y->high, sizeof x->high);
     }
+    assert_int_equal(a->grid.call_count, b->grid.call_count);
+    assert_int_equal(a->grid.call_grids, b->grid.call_grids);
+    for (int i = 0; i < a->grid.call_count; i++) {
+        const program_call *x = &a->grid.calls[i], *y = &b->grid.calls[i];
+        assert_int_equal(x->launch, y->launch);
+        assert_int_equal(x->once, y->once);
+        assert_int_equal(x->count, y->count);
+        assert_memory_equal(x->grids, y->grids, (size_t)x->count * sizeof *x->grids);
+    }
     assert_int_equal(a->grid.ways, b->grid.ways);
     assert_int_equal(a->grid.spare_count, b->grid.spare_count);
     assert_int_equal(a->grid.spare_source != NULL, b->grid.spare_source != NULL);

@@ -6,9 +6,6 @@
 #include <string.h>
 
 #include "gen/spec/spec.h"
-#include "gen/stencil/plan.h"
-#include "gen/stencil/schedule.h"
-#include "gen/stencil/source.h"
 #include "matrix/format.h"
 #include "runtime/api/kernel_file.h"
 #include "tests/unit/runtime/api/specs.h"
@@ -19,14 +16,16 @@ static const char fake_code[] = "\177ELF\0 code";
 /* `brief`: without a source worth compiling. */
 static inline kernel_file *file_of(job *j, const char *spec_text, const char *schedule_text,
                                    binary_kind kind, bool brief) {
-    const model *m = spec_load(j, "test.lua", spec_text, NULL)->subjects[0]->expressions;
-    schedule wanted = m->schedule;
-    schedule_parse(j, schedule_text, "schedule", &wanted);
-    int64_t size[AXES] = {40, 30, 20};
+    const subject *s = spec_load(j, "test.lua", spec_text, NULL)->subjects[0];
+    const model *m = s->expressions;
+    family_request request = {
+        .schedule = schedule_text, .gpu = gpu_find("sm_90"), .size = {40, 30, 20}, .steps = 1};
     for (int axis = m->dims; axis < AXES; axis++)
-        size[axis] = 1;
-    const plan *p = plan_make(j, m, &wanted, gpu_find("sm_90"), size, 1);
-    program *made = source_make(j, m, p);
+        request.size[axis] = 1;
+    const family_build *b = s->family->build(j, s, &request);
+    program *made = job_alloc(j, sizeof *made);
+    *made = *b->program;
+    const program_launch *l = &made->launches[program_main_launch(made)];
     if (brief) {
         made->source = "// source\n";
         made->arch_begin = 3;
@@ -49,16 +48,16 @@ static inline kernel_file *file_of(job *j, const char *spec_text, const char *sc
                          .compiler = "a compiler"};
     f->info = (sg_kernel_info){.struct_size = sizeof f->info,
                                .dims = made->dims,
-                               .points = m->points,
-                               .radius = m->radius,
+                               .points = b->points,
+                               .radius = b->radius,
                                .element_size = made->element_bytes,
                                .arrays = made->array_count,
                                .parameters = made->parameter_count,
                                .textbook_operations = 13,
                                .emitted_operations = 8,
                                .bytes_per_point = made->grid.bytes_per_point,
-                               .threads = plan_threads(p),
-                               .shared_bytes = p->shared_bytes,
+                               .threads = l->block[0] * l->block[1] * l->block[2],
+                               .shared_bytes = l->shared_bytes,
                                .registers = 32,
                                .local_bytes = 16,
                                .blocks_resident = 8,
@@ -67,7 +66,7 @@ static inline kernel_file *file_of(job *j, const char *spec_text, const char *sc
                                .occupancy = 0.5,
                                .steps = 1,
                                .origin = SG_FROM_FILE};
-    memcpy(f->info.size, size, sizeof size);
+    memcpy(f->info.size, request.size, sizeof request.size);
     return f;
 }
 
@@ -84,6 +83,7 @@ static const file_case file_cases[] = {
     {"slope", SLOPE1, "naive", BINARY_HOST},
     {"shift", SHIFT2, "naive tile=32x4 vec=4", BINARY_CUBIN},
     {"filter", FILTER2, "naive tile=32x4", BINARY_CUBIN},
+    {"relax", RELAX1, "1: naive | 2: naive", BINARY_HOST},
 };
 enum { FILE_CASES = sizeof file_cases / sizeof *file_cases };
 

@@ -39,4 +39,11 @@
     "return convolution { name = 'filter', dtype = 'float', boundary = 'clamp',\n"                 \
     "  weights = { { 1, 2, 1 }, { 3, 6, 3 } }, schedule = { passes = 2 } }\n"
 
+/* Two stages, one of them repeated, and a scratch field of which `fixed` leaves cells 0. */
+#define RELAX1                                                                                     \
+    "return system { name = 'relax', dtype = 'float',\n"                                           \
+    "  fields = { u = 'inout', r = 'scratch' }, stages = {\n"                                      \
+    "    { update = function(f) return { r = f.u(1) - f.u(-1) } end },\n"                          \
+    "    { times = 3, update = function(f) return { u = f.u(0) + f.r(1) / 8 } end } } }\n"
+
 #endif

@@ -78,6 +78,16 @@ static void too_large(call *c) {
     c->parameters[1] = -3.5e38;
 }
 
+static void far_origin(call *c) {
+    c->arguments.origin[1] = INT64_MIN;
+}
+static void negative_global(call *c) {
+    c->arguments.global[2] = -1;
+}
+static void negative_step(call *c) {
+    c->arguments.step = -1;
+}
+
 static void refuses_with_a_text(void **state) {
     (void)state;
     static const struct {
@@ -111,6 +121,11 @@ static void refuses_with_a_text(void **state) {
         {beyond_memory, "error: 'u': its strides lead out of the address space"},
         {no_value, "error: 'heat' needs a value for its parameter 'c'"},
         {few_values, "error: 'heat' takes 2 parameters, not 1"},
+        {far_origin, "error: 'heat': an origin of -9223372036854775808 in a whole grid of 0 cells "
+                     "along y is out of range"},
+        {negative_global,
+         "error: 'heat': an origin of 0 in a whole grid of -1 cells along z is out of range"},
+        {negative_step, "error: 'heat': step -1 is out of range"},
         {too_large, "error: parameter 'c' of 'heat' is too large for float"},
     };
     const program p = heat();

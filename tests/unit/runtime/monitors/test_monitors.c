@@ -229,6 +229,42 @@ static void parameters_are_those_of_the_spec(void **state) {
     end(&s);
 }
 
+static double sample_of(const char *text, double memory[4][12]) {
+    const int64_t six[3] = {12, 1, 1};
+    const sg_build_options how = {.struct_size = sizeof how, .text = text, .monitor = "m"};
+    sg_kernel *kernel = build(text, NULL), *map = NULL;
+    sg_monitor *monitor = NULL;
+    sg_grid grids[2] = {{.data = memory[0], .size = {12}}, {.data = memory[1], .size = {12}}};
+    const sg_arguments a = {.struct_size = sizeof a, .grids = grids, .grid_count = 2};
+    int64_t step;
+    double value = NAN;
+    int count;
+    expect_ok(sg_build(context, "one.lua", &how, &map));
+    expect_ok(sg_monitor_open(kernel, map, six, &monitor));
+    expect_ok(sg_monitor_sample(monitor, &a, NULL));
+    expect_ok(sg_monitor_read(monitor, &step, &value, 1, &count));
+    sg_monitor_close(monitor);
+    sg_release(map);
+    sg_release(kernel);
+    return value;
+}
+
+static void systems_have_monitors(void **state) {
+    (void)state;
+    static double memory[4][12];
+    for (int i = 0; i < 12; i++)
+        memory[0][i] = i * i;
+    const double value = sample_of(
+        "return system { name = \"one\", dtype = \"double\", boundary = \"zero\",\n"
+        "fields = { u = \"inout\", s = \"scratch\" }, stages = {\n"
+        "{ update = function(f) return { s = 0.5 * f.u(0) } end },\n"
+        "{ update = function(f) return { u = f.s(1) } end } },\n"
+        "monitors = { m = { op = \"max\", map = function(f, p) return p.only * (f.u(1) - f.u(0))\n"
+        "end } }, parameters = { only = 3 } }",
+        memory);
+    assert_true(value == 3 * (121 - 100));
+}
+
 static void expect_refusal(sg_status status, const char *says) {
     if (strstr(sg_error(context), says) == NULL)
         print_error("%s\n", sg_error(context));
@@ -272,6 +308,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(as_plain_loops),
     cmocka_unit_test(samples_wait_and_keep_their_order),
     cmocka_unit_test(parameters_are_those_of_the_spec),
+    cmocka_unit_test(systems_have_monitors),
     cmocka_unit_test(mistakes_are_refused),
 };
 

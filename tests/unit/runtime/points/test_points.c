@@ -2,6 +2,8 @@
    recording is the transpose of injecting; and that parts of a run are the run. */
 #include "tests/unit/runtime/points/scene.h"
 
+#include "runtime/points/points.h"
+
 static scene a, b;
 
 static void expect_near(const scene *s, double is, double wanted) {
@@ -83,12 +85,17 @@ static void any_schedule_serves(void **state) {
     "put = { field = \"u\", inject = function(s) return s end },\n"                                \
     "take = { field = \"u\", sample = true } } }"
 
+#define SETS_OF_ONE                                                                                \
+    "parameters = { k = 0.25, q = 2 }, points = {\n"                                               \
+    "put = { field = \"u\", inject = function(s, f, p) return p.q * s end },\n"                    \
+    "take = { field = \"u\", sample = true } }"
+
 enum { EDGE = 64, SMOOTH_STEPS = 6 };
 
 /* Runs a kernel from a field of zeros. */
 static void smooth(const sg_build_options *options, int steps, float traces[SMOOTH_STEPS],
                    float field[EDGE * EDGE]) {
-    static const double source[] = {20.25, 30.5}, receiver[] = {22, 31.125};
+    static const double source[] = {20.25, 30.5}, receiver[] = {19, 30.125};
     static const float series[SMOOTH_STEPS] = {1, -2, 3, 0.5f, 0.25f, 1};
     const sg_points sets[] = {{sizeof(sg_points), "put", 1, source, .series = series},
                               {sizeof(sg_points), "take", 1, receiver, .traces = traces}};
@@ -130,6 +137,28 @@ static void steps_are_single(void **state) {
     assert_memory_equal(fields[0], fields[1], sizeof fields[0]);
     assert_memory_equal(traces[0], traces[1], sizeof traces[0]);
     assert_true(traces[0][5] != 0 && traces[0][5] != traces[0][4]);
+}
+
+/* A system of one stage is the stencil of its update, points included. */
+static void systems_have_points(void **state) {
+    (void)state;
+    static float fields[2][EDGE * EDGE], traces[2][SMOOTH_STEPS];
+    static const char *const texts[] = {
+        "return stencil { name = \"one\", fields = { u = \"inout\" }, boundary = \"zero\",\n"
+        "update = function(f, p) return 0.5 * f.u(0, 0) + p.k * f.u(1, 0) end,\n" SETS_OF_ONE "}",
+        "return system { name = \"one\", fields = { u = \"inout\", s = \"scratch\" },\n"
+        "boundary = \"zero\", stages = {\n"
+        "{ update = function(f) return { s = 0.5 * f.u(0, 0) } end },\n"
+        "{ update = function(f, p) return { u = f.s(0, 0) + p.k * f.u(1, 0) } end } "
+        "},\n" SETS_OF_ONE "}"};
+    for (int i = 0; i < 2; i++) {
+        const sg_build_options options = {
+            .struct_size = sizeof options, .text = texts[i], .size = {EDGE, EDGE}};
+        smooth(&options, 1, traces[i], fields[i]);
+    }
+    assert_memory_equal(fields[0], fields[1], sizeof fields[0]);
+    assert_memory_equal(traces[0], traces[1], sizeof traces[0]);
+    assert_true(traces[0][5] != 0);
 }
 
 /* ---- the transpose --------------------------------------------------------------------------- */
@@ -393,16 +422,38 @@ static void kernels_know_their_sets(void **state) {
     end_scene(&a);
 }
 
+static void compile_for_gpus(job *j, void *kernel) {
+    const sg_kernel *k = kernel;
+    compile_program(j, context, context->nvrtc, k->points->program, BINARY_CUBIN, NULL);
+}
+
+/* No GPU is needed to compile for one. */
+static void gpus_compile_them(void **state) {
+    (void)state;
+    sg_binary unused = {.struct_size = sizeof unused};
+    for (int dims = 1; dims <= 3; dims++) {
+        begin_scene(&a, dims, dims != 2, (const int64_t[]){6, 1, 1}, 1, 5);
+        const sg_status nvrtc = sg_kernel_binary(a.kernel, SG_BINARY_CUBIN, &unused);
+        if (nvrtc == SG_OK)
+            expect_ok(context_run(context, compile_for_gpus, a.kernel, NULL));
+        end_scene(&a);
+        if (nvrtc != SG_OK)
+            skip(); /* there is no NVRTC */
+    }
+}
+
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(as_plain_loops),
     cmocka_unit_test(no_points_are_a_plain_run),
     cmocka_unit_test(any_schedule_serves),
     cmocka_unit_test(steps_are_single),
+    cmocka_unit_test(systems_have_points),
     cmocka_unit_test(recording_is_the_transpose),
     cmocka_unit_test(parts_of_a_run_are_the_run),
     cmocka_unit_test(many_points_come_in_pieces),
     cmocka_unit_test(wrong_sets_are_refused),
     cmocka_unit_test(wrong_runs_are_refused),
+    cmocka_unit_test(gpus_compile_them),
     cmocka_unit_test(kernels_know_their_sets),
 };
 

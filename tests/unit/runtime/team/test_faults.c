@@ -265,6 +265,10 @@ static void pass_wrong(rank *r) {
                 s.grids[0].size[0] = s.grids[1].size[0] += 1;
             else if (strcmp(what, "box") == 0)
                 s.arguments.end[0] = s.arguments.end[1] = s.arguments.end[2] = 1;
+            else if (strcmp(what, "origin") == 0)
+                s.arguments.origin[1] = 1;
+            else if (strcmp(what, "global") == 0)
+                s.arguments.global[0] = 40;
             else if (strcmp(what, "low") == 0)
                 s.part.low[1]++;
             else if (strcmp(what, "begin") == 0)
@@ -290,6 +294,8 @@ static void wrong_arguments(void **unused) {
     static const char *const cases[][2] = {
         {"size", "this rank's part with its ghost cells has"},
         {"box", "leave the box of 'heat' out"},
+        {"origin", "leave origin and global out"},
+        {"global", "leave origin and global out"},
         {"low", "is not from sg_team_arrange"},
         {"begin", "is not from sg_team_arrange"},
         {"never arranged", "is not from sg_team_arrange"},

@@ -1,0 +1,193 @@
+/* The arrays of a rank: how they begin, and what of them goes to files. */
+#include "cli/commands/run_local.h"
+
+#include <fcntl.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* ---- files ----------------------------------------------------------------------------------- */
+
+/* Opens a file of a part; −1, and the rank has failed. */
+static int open_file(rank *r, const char *path, int flags) {
+    char why[MOST_PATH + 64];
+    const int file = open(path, flags | O_CLOEXEC);
+    if (file < 0) {
+        snprintf(why, sizeof why, "%s: cannot be opened", path);
+        rank_fail(r, why);
+    }
+    return file;
+}
+
+/* The host's copy of an array goes to the device, and to the previous level that takes it. */
+static void upload(local *l, int index) {
+    rank *r = l->rank;
+    const arrays *a = l->work->arrays;
+    for (int i = 0; i < a->count && r->status == SG_OK; i++)
+        if (i == index || a->items[i].copies == index)
+            rank_good(r, sg_upload(r->context, l->grids[i].data, l->host, l->bytes));
+}
+
+/* Brings what lies in a file at `offset` to an array. */
+static void load(local *l, const char *path, uint64_t offset, int index) {
+    rank *r = l->rank;
+    const arrays *a = l->work->arrays;
+    char why[MOST_PATH + 128];
+    const part_file file = {open_file(r, path, O_RDONLY), path, offset, a->info.element_size};
+    if (file.file < 0)
+        return;
+    memset(l->host, 0, l->bytes);
+    if (!part_read(&file, &l->part, l->host, why, sizeof why))
+        rank_fail(r, why);
+    close(file.file);
+    upload(l, index);
+}
+
+void local_store(local *l, const char *path, uint64_t offset, int index) {
+    rank *r = l->rank;
+    char why[MOST_PATH + 128];
+    const part_file file = {open_file(r, path, O_WRONLY), path, offset,
+                            l->work->arrays->info.element_size};
+    if (file.file < 0)
+        return;
+    if (rank_good(r, sg_download(r->context, l->host, l->grids[index].data, l->bytes)) &&
+        !part_write(&file, &l->part, l->host, why, sizeof why))
+        rank_fail(r, why);
+    if (close(file.file) != 0)
+        rank_fail(r, "a file could not be written to its end");
+}
+
+bool local_share_path(rank *r, const char *path, char out[MOST_PATH]) {
+    char mine[MOST_PATH] = "";
+    char *all = malloc((size_t)r->of->count * MOST_PATH);
+    if (all == NULL)
+        rank_fail(r, "out of memory");
+    if (r->number == 0 && path != NULL)
+        snprintf(mine, sizeof mine, "%s", path);
+    if (rank_agreed(r) && rank_good(r, sg_team_gather(r->team, mine, sizeof mine, all)))
+        memcpy(out, all, MOST_PATH);
+    free(all);
+    return r->status == SG_OK && out[0] != '\0';
+}
+
+/* ---- arrays ---------------------------------------------------------------------------------- */
+
+bool local_allocate(local *l) {
+    const arrays *a = l->work->arrays;
+    rank *r = l->rank;
+    l->bytes = a->info.element_size;
+    for (int axis = 0; axis < 3; axis++)
+        l->bytes *= (size_t)l->part.size[axis];
+    l->host = calloc(l->bytes, 1);
+    if (l->host == NULL)
+        rank_fail(r, "out of memory");
+    for (int i = 0; i < a->count && r->status == SG_OK; i++) {
+        memcpy(l->grids[i].size, l->part.size, sizeof l->part.size);
+        if (rank_good(r, sg_alloc(r->context, l->bytes, &l->grids[i].data)))
+            rank_good(r, sg_upload(r->context, l->grids[i].data, l->host, l->bytes));
+    }
+    return rank_agreed(r);
+}
+
+/* Puts the elements of a box of the whole grid among the rank's own cells. */
+static bool place_cells(void *user, const int64_t begin[3], const int64_t end[3],
+                        const unsigned char *elements) {
+    const local *l = user;
+    const sg_team_part *p = &l->part;
+    const size_t element = l->work->arrays->info.element_size;
+    const size_t row = (size_t)(end[0] - begin[0]) * element;
+    int64_t at[3];
+    for (int axis = 0; axis < 3; axis++)
+        at[axis] = p->low[axis] - p->begin[axis];
+    for (int64_t z = begin[2]; z < end[2]; z++)
+        for (int64_t y = begin[1]; y < end[1]; y++, elements += row)
+            memcpy(l->host + (size_t)(((at[2] + z) * p->size[1] + at[1] + y) * p->size[0] + at[0] +
+                                      begin[0]) *
+                                 element,
+                   elements, row);
+    return true;
+}
+
+/* Fills an array by its expression of --init. */
+static void begin_with(local *l, int index) {
+    rank *r = l->rank;
+    const array *item = &l->work->arrays->items[index];
+    char name[96];
+    initial in = {.name = name, .expression = item->init, .type = item->type};
+    snprintf(name, sizeof name, "--init %s", item->info.name);
+    memcpy(in.size, l->part.global, sizeof in.size);
+    memcpy(in.begin, l->part.begin, sizeof in.begin);
+    memcpy(in.end, l->part.end, sizeof in.end);
+    memset(l->host, 0, l->bytes);
+    if (rank_good(r, initial_each(r->context, &in, place_cells, l)))
+        upload(l, index);
+}
+
+bool local_load_all(local *l) {
+    const work *w = l->work;
+    const arrays *a = w->arrays;
+    for (int i = 0; i < a->count && l->rank->status == SG_OK; i++)
+        if (a->items[i].input != NULL)
+            load(l, a->items[i].input, a->items[i].file.npy.data_offset, i);
+        else if (a->items[i].init != NULL)
+            begin_with(l, i);
+    for (int k = 0; w->from.steps >= 0 && k < w->from.count && l->rank->status == SG_OK; k++)
+        load(l, w->options->restart, checkpoint_offset(&w->from, k),
+             arrays_find(a, w->from.names[k]));
+    return rank_agreed(l->rank);
+}
+
+void local_release(local *l) {
+    for (int i = 0; i < l->work->arrays->count; i++)
+        sg_free(l->rank->context, l->grids[i].data);
+    sg_free(l->rank->context, l->temporary);
+    free(l->host);
+    if (l->rank->number != 0 || l->rank->status != SG_OK)
+        sg_release(l->kernel);
+}
+
+/* ---- values ---------------------------------------------------------------------------------- */
+
+bool local_summarise(local *l, int index, summary *out) {
+    rank *r = l->rank;
+    const sg_team_part *p = &l->part;
+    const dtype type = l->work->arrays->items[index].type;
+    const size_t element = dtype_words[type].bytes;
+    values v = {.type = type};
+    double least[1], most[1], counts[2], all[2]; /* counts below 2^53 are exact */
+    if (rank_good(r, sg_download(r->context, l->host, l->grids[index].data, l->bytes)))
+        for (int64_t z = p->low[2]; z < p->low[2] + p->end[2] - p->begin[2]; z++)
+            for (int64_t y = p->low[1]; y < p->low[1] + p->end[1] - p->begin[1]; y++)
+                values_add(
+                    &v, l->host + (size_t)((z * p->size[1] + y) * p->size[0] + p->low[0]) * element,
+                    (size_t)(p->end[0] - p->begin[0]));
+    *least = v.any ? dtype_value(type, v.minimum) : HUGE_VAL;
+    *most = v.any ? dtype_value(type, v.maximum) : -HUGE_VAL;
+    counts[0] = (double)v.nan;
+    counts[1] = (double)v.infinite;
+    if (!rank_agreed(r) ||
+        !rank_good(r, sg_team_reduce(r->team, SG_COMBINE_MIN, least, 1, least)) ||
+        !rank_good(r, sg_team_reduce(r->team, SG_COMBINE_MAX, most, 1, most)) ||
+        !rank_good(r, sg_team_reduce(r->team, SG_COMBINE_SUM, counts, 2, all)))
+        return false;
+    *out = (summary){*least <= *most, *least, *most, (int64_t)all[0], (int64_t)all[1]};
+    return true;
+}
+
+int local_find_nan(local *l) {
+    const arrays *a = l->work->arrays;
+    for (int i = 0; i < a->count; i++) {
+        const sg_array_info *info = &a->items[i].info;
+        summary s;
+        if (info->role != SG_WRITE || (l->made == 0 && info->reads < 0))
+            continue;
+        if (!local_summarise(l, info->reads >= 0 ? info->reads : i, &s))
+            return -1;
+        if (s.nan > 0 || s.infinite > 0)
+            return i;
+    }
+    l->sound = l->made;
+    return -1;
+}

@@ -1,0 +1,248 @@
+/* Systems on the cpu device: random ones against an evaluation of this test's own, and stages that
+   share a launch against the same stages apart, byte for byte. */
+#include "tests/unit/group.h"
+#include "tests/unit/runtime/api/api.h"
+#include "tests/unit/runtime/api/random_system.h"
+
+enum { STEPS = 3, ARRAYS = 12, GUARD = 64 };
+#define UNTOUCHED (-7.5)
+
+/* ---- running --------------------------------------------------------------------------------- */
+
+typedef struct run {
+    sg_kernel *kernel;
+    int count, final[ARRAYS];
+    int64_t steps;
+    size_t element, bytes;
+    unsigned char *cells[ARRAYS]; /* of an array, guard bytes behind it */
+} run;
+
+static void put(unsigned char *to, size_t element, int64_t i, double value) {
+    const float single = (float)value;
+    memcpy(to + (size_t)i * element, element == 4 ? (const void *)&single : &value, element);
+}
+
+static double get(const unsigned char *from, size_t element, int64_t i) {
+    float single;
+    double value;
+    memcpy(element == 4 ? (void *)&single : &value, from + (size_t)i * element, element);
+    return element == 4 ? (double)single : value;
+}
+
+static sg_array_info array_of(const sg_kernel *k, int i) {
+    sg_array_info info = {.struct_size = sizeof info};
+    expect_ok(sg_kernel_array(k, i, &info));
+    return info;
+}
+
+static int field_named(const char *name) {
+    int f = 0;
+    while (strcmp(rs_names[f], name) != 0)
+        f++;
+    return f;
+}
+
+static void fill(run *r, const random_system *s, const int64_t cells) {
+    for (int i = 0; i < r->count; i++) {
+        const sg_array_info info = array_of(r->kernel, i);
+        const int field = field_named(info.field);
+        const bool previous = strstr(info.name, ".prev") != NULL;
+        r->cells[i] = malloc(r->bytes + GUARD);
+        memset(r->cells[i], 0xab, r->bytes + GUARD);
+        for (int64_t c = 0; c < cells; c++)
+            put(r->cells[i], r->element, c,
+                info.role == SG_WRITE ? UNTOUCHED
+                : previous            ? s->previous[c]
+                                      : s->now[field][c]);
+    }
+}
+
+/* Makes the steps by sg_run, or one by sg_launch. The memory of the cpu device is the host's. */
+static void make_steps(run *r, const random_system *s, int64_t steps) {
+    sg_grid grids[ARRAYS];
+    for (int i = 0; i < r->count; i++) {
+        grids[i] = (sg_grid){.data = r->cells[i]};
+        memcpy(grids[i].size, s->size, sizeof grids[i].size);
+        r->final[i] = i;
+    }
+    sg_arguments a = {.struct_size = sizeof a, .grids = grids, .grid_count = r->count};
+    size_t needed;
+    expect_ok(sg_temporary_bytes(r->kernel, &a, &needed));
+    unsigned char *temporary = NULL;
+    if (needed > 0) {
+        expect_ok(sg_alloc(context, needed + GUARD, (void **)&temporary));
+        memset(temporary, 0xff, needed + GUARD);
+        a.temporary = temporary;
+        a.temporary_bytes = needed;
+    }
+    if (steps == 1)
+        expect_ok(sg_launch(r->kernel, &a, NULL));
+    else
+        expect_ok(sg_run(r->kernel, &a, steps, NULL, r->final));
+    expect_ok(sg_synchronize(context, NULL));
+    for (size_t i = 0; needed > 0 && i < GUARD; i++)
+        assert_int_equal(temporary[needed + i], 0xff);
+    sg_free(context, temporary);
+    for (int i = 0; i < r->count; i++)
+        for (size_t at = 0; at < GUARD; at++)
+            assert_int_equal(r->cells[i][r->bytes + at], 0xab);
+}
+
+static run run_system(const random_system *s, sg_kernel *k, int64_t steps) {
+    run r = {.kernel = k, .steps = steps};
+    sg_kernel_info info = {.struct_size = sizeof info};
+    expect_ok(sg_kernel_facts(k, &info));
+    const int64_t cells = s->size[0] * s->size[1] * s->size[2];
+    assert_int_equal(info.kind, SG_KIND_GRID);
+    r.count = info.arrays;
+    r.element = info.element_size;
+    r.bytes = (size_t)cells * r.element;
+    assert_in_range(r.count, 1, ARRAYS);
+    fill(&r, s, cells);
+    make_steps(&r, s, steps);
+    return r;
+}
+
+static void end_run(run *r) {
+    for (int i = 0; i < r->count; i++)
+        free(r->cells[i]);
+    sg_release(r->kernel);
+}
+
+/* The memory with what the array was last written. */
+static const unsigned char *written(const run *r, int i) {
+    const sg_array_info info = array_of(r->kernel, i);
+    return r->cells[info.reads >= 0 && r->steps > 1 ? r->final[info.reads] : r->final[i]];
+}
+
+/* ---- random systems -------------------------------------------------------------------------- */
+
+static void start(random_system *s) {
+    for (int f = 0; f < RS_FIELDS; f++)
+        for (int c = 0; c < RS_CELLS; c++)
+            s->now[f][c] = rs_uses[f] == RS_OUT ? UNTOUCHED : (rs_below(s, 2049) - 1024) / 1024.0;
+    for (int c = 0; c < RS_CELLS; c++)
+        s->previous[c] = (rs_below(s, 2049) - 1024) / 1024.0;
+}
+
+static void compare(const random_system *expected, const run *r, uint64_t seed) {
+    const int64_t cells = expected->size[0] * expected->size[1] * expected->size[2];
+    for (int i = 0; i < r->count; i++) {
+        const sg_array_info info = array_of(r->kernel, i);
+        const int field = field_named(info.field);
+        double largest = 1;
+        for (int64_t c = 0; c < cells; c++)
+            largest = fmax(largest, fabs(expected->now[field][c]));
+        for (int64_t c = 0; c < cells && info.role == SG_WRITE; c++) {
+            const double got = get(written(r, i), r->element, c), right = expected->now[field][c];
+            if (fabs(got - right) > 1e-11 * largest || got != got)
+                fail_msg("system %llu: %s at cell %lld: %.17g instead of %.17g\n%s\n%s",
+                         (unsigned long long)seed, info.name, (long long)c, got, right,
+                         sg_kernel_text(r->kernel, SG_TEXT_PLAN), expected->text);
+        }
+    }
+}
+
+static sg_kernel *build_system(const random_system *s, const char *schedule) {
+    const sg_build_options options = {.struct_size = sizeof options,
+                                      .text = s->text,
+                                      .schedule = schedule,
+                                      .size = {s->size[0], s->size[1], s->size[2]}};
+    sg_kernel *k = NULL;
+    if (sg_build(context, "random.lua", &options, &k) != SG_OK)
+        fail_msg("%s\n%s", sg_error(context), s->text);
+    return k;
+}
+
+/* As many as a caller asks for by SYSTEMS, or a few. */
+static int wanted(int few) {
+    const char *asked = getenv("SYSTEMS");
+    return asked != NULL ? atoi(asked) : few;
+}
+
+static void random_systems_are_right(void **state) {
+    (void)state;
+    static random_system s, expected;
+    for (int i = 0; i < wanted(6); i++) {
+        const int64_t steps = i % 3 == 0 ? 1 : STEPS;
+        rs_new(&s, 100 + (uint64_t)i, "double");
+        start(&s);
+        expected = s;
+        for (int64_t step = 0; step < steps; step++)
+            rs_step(&expected);
+        run r = run_system(&s, build_system(&s, i % 2 == 0 ? "naive" : NULL), steps);
+        compare(&expected, &r, 100 + (uint64_t)i);
+        end_run(&r);
+    }
+}
+
+/* "1: naive | 2-3: naive": the stages in groups, as the bits of `joined` say. */
+static void write_groups(const random_system *s, unsigned joined, char *out, size_t size) {
+    size_t length = 0;
+    for (int k = 0; k < s->stage_count;) {
+        int last = k;
+        while (last + 1 < s->stage_count && (joined >> last & 1) != 0)
+            last++;
+        length += (size_t)snprintf(out + length, size - length, "%s%d-%d: naive",
+                                   k > 0 ? " | " : "", k + 1, last + 1);
+        k = last + 1;
+    }
+}
+
+static sg_kernel *build_joined(const random_system *s, unsigned joined) {
+    char line[256];
+    write_groups(s, joined, line, sizeof line);
+    const sg_build_options options = {
+        .struct_size = sizeof options, .text = s->text, .schedule = line};
+    sg_kernel *k = NULL;
+    if (sg_build(context, "random.lua", &options, &k) != SG_OK) {
+        if (strstr(sg_error(context), "cannot share a launch") == NULL)
+            fail_msg("%s\n%s", sg_error(context), s->text);
+        return NULL;
+    }
+    return k;
+}
+
+/* All groupings that are not refused leave the bytes of stages apart. */
+static int compare_groupings(const random_system *s, uint64_t seed, int most) {
+    int compared = 0;
+    run apart = {.kernel = NULL};
+    for (unsigned joined = 1u << (s->stage_count - 1); joined-- > 1 && compared < most;) {
+        sg_kernel *k = build_joined(s, joined);
+        if (k == NULL)
+            continue;
+        if (apart.kernel == NULL)
+            apart = run_system(s, build_joined(s, 0), STEPS);
+        run together = run_system(s, k, STEPS);
+        for (int i = 0; i < apart.count; i++)
+            if (memcmp(written(&apart, i), written(&together, i), apart.bytes) != 0)
+                fail_msg("system %llu: %s of '%s' is not as apart\n%s", (unsigned long long)seed,
+                         array_of(k, i).name, sg_kernel_text(k, SG_TEXT_PLAN), s->text);
+        end_run(&together);
+        compared++;
+    }
+    if (apart.kernel != NULL)
+        end_run(&apart);
+    return compared;
+}
+
+static void fused_stages_leave_the_same_bytes(void **state) {
+    (void)state;
+    static random_system s;
+    const int enough = wanted(6);
+    int compared = 0;
+    for (uint64_t seed = 1; compared < enough; seed++) {
+        rs_new(&s, seed, seed % 2 == 0 ? "float" : "double");
+        start(&s);
+        if (s.stage_count > 1)
+            compared += compare_groupings(&s, seed, 2);
+        assert_true(seed < 1000 + 100 * (uint64_t)enough);
+    }
+}
+
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(random_systems_are_right),
+    cmocka_unit_test(fused_stages_leave_the_same_bytes),
+};
+
+TEST_GROUP(systems, open_cpu, close_context)

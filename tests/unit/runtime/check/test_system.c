@@ -1,0 +1,146 @@
+/* Checks of systems on the cpu device: the specs of the tree are right however their stages share
+   launches, and what one launch spoils is found, also where a later stage reads it. */
+#include "tests/unit/group.h"
+#include "tests/unit/runtime/check/spoiling.h"
+
+#include <stdlib.h>
+
+static sg_kernel *build_file(const char *name, const char *schedule) {
+    const char *source = getenv("SOURCE"); /* set by CTest; else the working folder */
+    char path[4096];
+    snprintf(path, sizeof path, "%s/specs/%s.lua", source != NULL ? source : ".", name);
+    const sg_build_options options = {
+        .struct_size = sizeof options, .schedule = schedule, .size = {67, 41}};
+    sg_kernel *k = NULL;
+    expect_ok(sg_build(context, path, &options, &k));
+    return k;
+}
+
+static sg_status check(sg_kernel *k, int64_t steps, sg_check_result *r) {
+    const sg_check_options options = {
+        .struct_size = sizeof options, .size = {67, 41}, .steps = steps, .seed = 7};
+    *r = (sg_check_result){.struct_size = sizeof *r};
+    return sg_check(k, &options, r);
+}
+
+static void specs_are_right(void **state) {
+    (void)state;
+    static const struct {
+        const char *name, *schedule;
+    } cases[] = {{"acoustic", NULL},
+                 {"acoustic", "1: tiled | 2: naive"},
+                 {"maxwell2d", NULL},
+                 {"shallow", "1: naive | 2: streamed"},
+                 {"shallow", "1-2: naive"}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        sg_kernel *k = build_file(cases[i].name, cases[i].schedule);
+        for (int64_t steps = 0; steps < 4; steps += 3) {
+            sg_check_result r;
+            expect_ok(check(k, steps, &r));
+            assert_int_equal(r.judged, 67 * 41);
+            assert_int_equal(r.wrong, 0);
+            assert_true(r.of_bound > 0.001 && r.of_bound < 1);
+        }
+        sg_release(k);
+    }
+}
+
+static void expect_wrong(sg_kernel *k, int64_t steps, int64_t least, const char *says) {
+    sg_check_result r;
+    assert_int_equal(check(k, steps, &r), SG_ERROR_CHECK);
+    assert_true(r.wrong >= least);
+    if (strstr(sg_error(context), says) == NULL)
+        fail_msg("%s", sg_error(context));
+}
+
+/* One cell of the scratch field, which a stage wrote, is changed a little. */
+static void a_spoilt_scratch_field_is_found(void **state) {
+    (void)state;
+    sg_kernel *k = build_file("acoustic", "1: naive | 2: naive");
+    damage.array = 0; /* of the first stage lap, and of the second c, which is only read */
+    damage.offset = 20 * 67 + 30;
+    damage.value = 1000;
+    expect_wrong(k, 0, 1, "is wrong in");
+    expect_wrong(k, 3, 2, "is wrong in");
+    sg_release(k);
+}
+
+static void a_spoilt_result_is_found(void **state) {
+    (void)state;
+    sg_kernel *k = build_file("maxwell2d", "1: naive | 2: naive");
+    damage.array = 2; /* of the second stage ez.next, of the first hx */
+    damage.offset = 66;
+    damage.value = 0.5F;
+    expect_wrong(k, 0, 1, "at (66,0): ");
+    damage.no_launch = true;
+    damage.array = -1;
+    expect_wrong(k, 0, 2 * 67 * 41, "at (0,0): ");
+    sg_release(k);
+}
+
+/* A cell that `fixed` leaves out of an out field stays alone; one of a scratch field is 0. */
+static void kept_cells_are_judged(void **state) {
+    (void)state;
+    static const char text[] =
+        "return system { name = 'edges', dims = 2, fields = { u = 'inout', e = 'out', s = "
+        "'scratch' },\n"
+        "  stages = { { update = function(f) return { s = f.u(2, 0), e = f.u(1, 0) } end },\n"
+        "    { update = function(f) return { u = f.s(0, 0) + 0.5 * f.u(0, 0) } end } } }";
+    sg_kernel *k = build(text, "1: naive | 2: naive");
+    sg_check_result r;
+    expect_ok(check(k, 0, &r));
+    expect_ok(check(k, 4, &r));
+    damage.array = 0; /* of the first stage e */
+    damage.offset = 66;
+    damage.value = 0;
+    expect_wrong(k, 0, 1, "e at (66,0): 0 instead of being left alone");
+    damage.array = 1; /* of the first stage s */
+    damage.value = 1;
+    expect_wrong(k, 0, 1, "u.next at (66,0)");
+    sg_release(k);
+}
+
+static void what_cannot_be_is_refused(void **state) {
+    (void)state;
+    sg_kernel *k = build_file("maxwell2d", "1: naive | 2: naive");
+    sg_grid grids[7];
+    for (int i = 0; i < 7; i++)
+        grids[i] = (sg_grid){.size = {8, 8}};
+    const sg_arguments a = {
+        .struct_size = sizeof a, .grids = grids, .grid_count = 7, .end = {4, 8}};
+    assert_int_equal(sg_launch(k, &a, NULL), SG_ERROR_USAGE);
+    assert_string_equal(sg_error(context), "error: a step of 'maxwell2d' updates the whole grid, "
+                                           "not a box: it is a system");
+    sg_release(k);
+    static const struct {
+        const char *schedule;
+        sg_status status;
+        const char *says;
+    } bad[] = {
+        {"1: naive", SG_ERROR_USAGE, "does not fit 'maxwell2d' of 2 stages"},
+        {"2: naive | 1: naive", SG_ERROR_USAGE, "names no stage, or one out of order"},
+        {"1: naive | 2: naive | ", SG_ERROR_USAGE, "ends with '|'"},
+        {"1-2: naive", SG_ERROR_PLAN,
+         "stages 1 to 2 cannot share a launch: fixed boundaries keep other cells"},
+        {"1: nave | 2: naive", SG_ERROR_USAGE, "nave"},
+        {"time=3", SG_ERROR_PLAN, "method "},
+    };
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        const sg_build_options options = {.struct_size = sizeof options,
+                                          .schedule = bad[i].schedule};
+        char path[4096];
+        const char *source = getenv("SOURCE");
+        snprintf(path, sizeof path, "%s/specs/maxwell2d.lua", source != NULL ? source : ".");
+        assert_int_equal(sg_build(context, path, &options, &k), bad[i].status);
+        if (strstr(sg_error(context), bad[i].says) == NULL)
+            fail_msg("%s", sg_error(context));
+    }
+}
+
+static const struct CMUnitTest tests[] = {
+    undamaged(specs_are_right),           undamaged(a_spoilt_scratch_field_is_found),
+    undamaged(a_spoilt_result_is_found),  undamaged(kept_cells_are_judged),
+    undamaged(what_cannot_be_is_refused),
+};
+
+TEST_GROUP(system, open_spoiling, close_context)
