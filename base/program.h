@@ -217,7 +217,8 @@ typedef struct program {
                                     hardware: a device of another kind replaces them by its own */
     const char *target;          /* "sm_90" */
     int dims;                    /* of lists 1 */
-    size_t element_bytes;        /* of the spec's dtype; 4: float, 8: double */
+    size_t element_bytes;        /* of the dtype of the arithmetic; 4: float, 8: double. Arrays may
+                                    hold 16 bits */
     program_array *arrays;
     int array_count;
     program_parameter *parameters;
@@ -326,6 +327,11 @@ static inline bool program_has_exchange(const program *p) {
 static inline int program_grid_count(const program *p) {
     return p->grid.call_count > 0 ? p->grid.call_grids
                                   : p->array_count + p->grid.layer_count + program_has_exchange(p);
+}
+
+/* The bytes of a cell of a grid of the arguments: of an array, or of a layer. */
+static inline size_t program_grid_bytes(const program *p, int grid) {
+    return grid < p->array_count ? p->arrays[grid].element_bytes : p->element_bytes;
 }
 
 /* The size of the argument struct, once all of its parts are known. */

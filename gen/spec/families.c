@@ -10,11 +10,20 @@
 #include <math.h>
 #include <stdlib.h>
 
+/* Of the families that move elements as they are. */
+static void refuse_narrow(lua_State *L, const char *key, dtype type) {
+    if (dtype_is_narrow(type))
+        spec_fail(L, "%s: %s is for stencils, convolutions, reductions and scans", key,
+                  dtype_words[type].name);
+}
+
 /* The family's model of so many bytes, which begins with its pattern. */
 static void *begin_list(lua_State *L, int family, const spec_key *keys, int dtypes, size_t bytes) {
     model *m = spec_begin(L, families[family].name, keys, dtypes);
     pattern *p = spec_array(L, 1, bytes);
     p->functions = m;
+    p->storage = m->dtype;
+    m->dtype = dtype_computes(m->dtype);
     p->words = families[family].lists.words;
     return p;
 }
@@ -161,6 +170,9 @@ static int read_merge(lua_State *L) {
     m->dtype = spec_get_dtype(L, 1, "keys", DTYPE_COUNT, DTYPE_FLOAT);
     g->values = spec_get_dtype(L, 1, "values", DTYPE_COUNT, DTYPE_COUNT);
     g->has_values = g->values != DTYPE_COUNT;
+    refuse_narrow(L, "keys", m->dtype);
+    if (g->has_values)
+        refuse_narrow(L, "values", g->values);
     if (!g->has_values)
         g->values = DTYPE_FLOAT;
     read_parameters(L, m);
@@ -187,7 +199,7 @@ static const spec_key spmv_keys[] = {
 };
 
 static dtype read_matrix(lua_State *L, dtype vectors) {
-    const dtype type = spec_get_dtype(L, 1, "matrix", DTYPE_REALS, vectors);
+    const dtype type = spec_get_dtype(L, 1, "matrix", DTYPE_WIDE, vectors);
     if (type == DTYPE_DOUBLE && vectors == DTYPE_FLOAT)
         spec_fail(L, "a matrix of double needs vectors of double: dtype = \"double\"");
     return type;
@@ -255,7 +267,7 @@ static void add_factor(lua_State *L, model *m, const char *name, double value) {
 
 static int read_spmv(lua_State *L) {
     const char *indices[] = {dtype_words[DTYPE_INT32].name, dtype_words[DTYPE_INT64].name};
-    spmv *s = begin_list(L, FAMILY_SPMV, spmv_keys, DTYPE_REALS, sizeof *s);
+    spmv *s = begin_list(L, FAMILY_SPMV, spmv_keys, DTYPE_WIDE, sizeof *s);
     model *m = s->pattern.functions;
     s->matrix = read_matrix(L, m->dtype);
     s->index = spec_get_word(L, 1, "index", indices, 2, 0) == 0 ? DTYPE_INT32 : DTYPE_INT64;
