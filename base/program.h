@@ -37,10 +37,10 @@ typedef struct program_size {
 
 /* One device array of the argument list. */
 typedef struct program_array {
-    const char *name;  /* "u", "u.prev", "u.next", "c": what a caller knows it by */
-    const char *dtype; /* "float"; offsets and indices are "int32" or "int64" */
-    size_t element_bytes;
-    bool written; /* else only read */
+    const char *name;     /* "u", "u.prev", "u.next", "c": what a caller knows it by */
+    const char *dtype;    /* "float"; offsets and indices are "int32" or "int64" */
+    size_t element_bytes; /* of grids, 0: the program's */
+    bool written;         /* else only read */
     union {
         struct {
             const char *field; /* "u" */
@@ -331,7 +331,8 @@ static inline int program_grid_count(const program *p) {
 
 /* The bytes of a cell of a grid of the arguments: of an array, or of a layer. */
 static inline size_t program_grid_bytes(const program *p, int grid) {
-    return grid < p->array_count ? p->arrays[grid].element_bytes : p->element_bytes;
+    const size_t own = grid < p->array_count ? p->arrays[grid].element_bytes : 0;
+    return own > 0 ? own : p->element_bytes;
 }
 
 /* The size of the argument struct, once all of its parts are known. */

@@ -111,7 +111,7 @@ static bool complete_strides(job *j, const program *p, int which, const sg_grid 
 static bool find_span(job *j, const program *p, int which, launch *out) {
     launch_grid *g = &out->grids[which];
     const char *name = p->arrays[which].name;
-    const int64_t element = (int64_t)p->arrays[which].element_bytes;
+    const int64_t element = (int64_t)program_grid_bytes(p, which);
     int64_t below = 0, above = 0;
     for (int axis = 0; axis < PROGRAM_AXES; axis++) {
         const int64_t reach = (out->size[axis] - 1) * magnitude(g->stride[axis]);

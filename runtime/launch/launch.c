@@ -82,7 +82,7 @@ void layers_view(const program *p, const launch *l, int which, layer_view *out) 
         const bool touched = p->grid.layer_count == 0 || (p->arrays[i].written ? last : first);
         out->grids[i] = touched ? l->grids[i] : (launch_grid){.data = NULL};
         if (touched && within)
-            move(p->arrays[i].element_bytes, &out->grids[i], origin);
+            move(program_grid_bytes(p, i), &out->grids[i], origin);
     }
     for (int i = 0; i < p->grid.layer_count; i++) {
         launch_grid *g = &out->grids[p->array_count + i];

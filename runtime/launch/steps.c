@@ -53,7 +53,7 @@ static void keep_cells(job *j, const steps *s) {
     for (int i = 0; !l->whole && i < p->array_count; i++) {
         const program_array *a = &p->arrays[i];
         if (a->written && a->grid.reads >= 0 && s->done < (a->grid.previous >= 0 ? 2 : 1))
-            launch_copy(j, s->kernel, a->element_bytes, l->size, &l->grids[a->grid.reads],
+            launch_copy(j, s->kernel, program_grid_bytes(p, i), l->size, &l->grids[a->grid.reads],
                         &l->grids[i], s->stream);
     }
 }

@@ -7,7 +7,7 @@
 
 void team_refuse_narrow(job *j, const program *p) {
     for (int i = 0; i < p->array_count; i++)
-        if (p->arrays[i].element_bytes != p->element_bytes)
+        if (program_grid_bytes(p, i) != p->element_bytes)
             context_refuse(j, "'%s' has cells of %s, and a team exchanges cells of the dtype alone",
                            p->name, p->arrays[i].dtype);
 }
