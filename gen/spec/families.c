@@ -10,11 +10,18 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Of the families that move elements as they are. */
-static void refuse_narrow(lua_State *L, const char *key, dtype type) {
-    if (dtype_is_narrow(type))
-        spec_fail(L, "%s: %s is for stencils, convolutions, reductions and scans", key,
-                  dtype_words[type].name);
+/* Of the families that move elements as they are: any type but those of 16 bits. */
+static dtype read_moved(lua_State *L, const char *key, dtype fallback) {
+    const char *words[DTYPE_COUNT];
+    dtype types[DTYPE_COUNT];
+    int count = 0;
+    for (dtype d = 0; d < DTYPE_COUNT; d++)
+        if (!dtype_is_narrow(d)) {
+            types[count] = d;
+            words[count++] = dtype_words[d].name;
+        }
+    const int which = spec_get_word(L, 1, key, words, count, -1);
+    return which < 0 ? fallback : types[which];
 }
 
 /* The family's model of so many bytes, which begins with its pattern. */
@@ -167,12 +174,9 @@ static void read_order(lua_State *L, model *m, merge *g) {
 static int read_merge(lua_State *L) {
     merge *g = begin_list(L, FAMILY_MERGE, merge_keys, DTYPE_COUNT, sizeof *g);
     model *m = g->pattern.functions;
-    m->dtype = spec_get_dtype(L, 1, "keys", DTYPE_COUNT, DTYPE_FLOAT);
-    g->values = spec_get_dtype(L, 1, "values", DTYPE_COUNT, DTYPE_COUNT);
+    m->dtype = read_moved(L, "keys", DTYPE_FLOAT);
+    g->values = read_moved(L, "values", DTYPE_COUNT);
     g->has_values = g->values != DTYPE_COUNT;
-    refuse_narrow(L, "keys", m->dtype);
-    if (g->has_values)
-        refuse_narrow(L, "values", g->values);
     if (!g->has_values)
         g->values = DTYPE_FLOAT;
     read_parameters(L, m);

@@ -185,7 +185,8 @@ static void what_cannot_be_is_refused(void **state) {
                    "'half' }, v = 'inout' }, update = function(f) return { u = f.v(0), v = f.u(0) "
                    "} end }",
                    NULL, "cells of different types");
-    expect_refused("return merge { name = 'm', keys = 'half' }", NULL, "keys: half");
+    expect_refused("return merge { name = 'm', keys = 'half' }", NULL,
+                   "keys: expected one of float, double, int32");
     expect_refused("return scan { name = 's', dtype = 'half' }", "persistent", "look-back");
 }
 
