@@ -37,10 +37,10 @@ typedef struct program_size {
 
 /* One device array of the argument list. */
 typedef struct program_array {
-    const char *name;  /* "u", "u.prev", "u.next", "c": what a caller knows it by */
-    const char *dtype; /* "float"; offsets and indices are "int32" or "int64" */
-    size_t element_bytes;
-    bool written; /* else only read */
+    const char *name;     /* "u", "u.prev", "u.next", "c": what a caller knows it by */
+    const char *dtype;    /* "float"; offsets and indices are "int32" or "int64" */
+    size_t element_bytes; /* of grids, 0: the program's */
+    bool written;         /* else only read */
     union {
         struct {
             const char *field; /* "u" */
@@ -217,7 +217,8 @@ typedef struct program {
                                     hardware: a device of another kind replaces them by its own */
     const char *target;          /* "sm_90" */
     int dims;                    /* of lists 1 */
-    size_t element_bytes;        /* of the spec's dtype; 4: float, 8: double */
+    size_t element_bytes;        /* of the dtype of the arithmetic; 4: float, 8: double. Arrays may
+                                    hold 16 bits */
     program_array *arrays;
     int array_count;
     program_parameter *parameters;
@@ -326,6 +327,12 @@ static inline bool program_has_exchange(const program *p) {
 static inline int program_grid_count(const program *p) {
     return p->grid.call_count > 0 ? p->grid.call_grids
                                   : p->array_count + p->grid.layer_count + program_has_exchange(p);
+}
+
+/* The bytes of a cell of a grid of the arguments: of an array, or of a layer. */
+static inline size_t program_grid_bytes(const program *p, int grid) {
+    const size_t own = grid < p->array_count ? p->arrays[grid].element_bytes : 0;
+    return own > 0 ? own : p->element_bytes;
 }
 
 /* The size of the argument struct, once all of its parts are known. */

@@ -34,7 +34,7 @@ uint64_t random_fresh(void) {
 
 typedef struct filling {
     void *to;
-    size_t element;
+    dtype type;
     int64_t first, count;
     uint64_t seed;
     const sample *sample;
@@ -47,14 +47,18 @@ static void fill_piece(void *argument, int64_t piece, int worker) {
     (void)worker;
     const int64_t begin = piece * PIECE;
     const int64_t end = begin + PIECE < f->count ? begin + PIECE : f->count;
-    if (f->element == sizeof(float)) {
+    if (f->type == DTYPE_FLOAT) {
         float *to = f->to;
         for (int64_t i = begin; i < end; i++)
             to[i] = (float)(random_bits(f->seed, (uint64_t)(f->first + i)) >> 40) * 0x1p-23f - 1;
-    } else {
+    } else if (f->type == DTYPE_DOUBLE) {
         double *to = f->to;
         for (int64_t i = begin; i < end; i++)
             to[i] = (double)(random_bits(f->seed, (uint64_t)(f->first + i)) >> 11) * 0x1p-52 - 1;
+    } else {
+        uint16_t *to = f->to;
+        for (int64_t i = begin; i < end; i++)
+            to[i] = dtype_narrow(f->type, 2 * random_unit(f->seed, (uint64_t)(f->first + i)) - 1);
     }
 }
 
@@ -65,21 +69,17 @@ static void sample_piece(void *argument, int64_t piece, int worker) {
     const int64_t end = begin + PIECE < f->count ? begin + PIECE : f->count;
     for (int64_t i = begin; i < end; i++) {
         const double v = sample_real(f->sample, random_bits(f->seed, (uint64_t)(f->first + i)));
-        if (f->element == sizeof(float))
-            ((float *)f->to)[i] = (float)v;
-        else
-            ((double *)f->to)[i] = v;
+        dtype_store(f->type, (char *)f->to + (size_t)i * dtype_words[f->type].bytes, v);
     }
 }
 
-void random_fill(workers *w, void *to, size_t element, int64_t first, int64_t count,
-                 uint64_t seed) {
-    random_fill_sampled(w, to, element, first, count, seed, &sample_plain);
+void random_fill(workers *w, void *to, dtype type, int64_t first, int64_t count, uint64_t seed) {
+    random_fill_sampled(w, to, type, first, count, seed, &sample_plain);
 }
 
-void random_fill_sampled(workers *w, void *to, size_t element, int64_t first, int64_t count,
+void random_fill_sampled(workers *w, void *to, dtype type, int64_t first, int64_t count,
                          uint64_t seed, const sample *s) {
-    filling f = {to, element, first, count, seed, s};
+    filling f = {to, type, first, count, seed, s};
     workers_run(w, (count + PIECE - 1) / PIECE, sample_is_plain(s) ? fill_piece : sample_piece, &f);
 }
 

@@ -10,6 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/dtype.h"
 #include "base/workers.h"
 
 /* How a check draws the numbers of one array: a share of them comes from a few values that
@@ -50,12 +51,12 @@ uint64_t random_next(uint64_t *state);
 uint64_t random_stream(uint64_t seed, uint64_t stream);
 uint64_t random_fresh(void);
 
-/* Fills elements first … first+count−1 of a stream with floats (4 bytes) or doubles (8), uniform
-   in [−1, 1). `to` is where the first of them goes. */
-void random_fill(workers *, void *to, size_t element, int64_t first, int64_t count, uint64_t seed);
+/* Fills elements first … first+count−1 of a stream with numbers of a real type, uniform in [−1, 1).
+   `to` is where the first of them goes. */
+void random_fill(workers *, void *to, dtype, int64_t first, int64_t count, uint64_t seed);
 
 /* The same, as the sample says. */
-void random_fill_sampled(workers *, void *to, size_t element, int64_t first, int64_t count,
-                         uint64_t seed, const sample *);
+void random_fill_sampled(workers *, void *to, dtype, int64_t first, int64_t count, uint64_t seed,
+                         const sample *);
 
 #endif

@@ -123,6 +123,10 @@ static const option table[] = {
      "nz gives, as u=where(lt(hypot(x-9, y-9), 4), 1, 0), on the grid of\n"
      "--size; fields without --init and --input begin as 0",
      FOR_RUN, CALL(set_initial)},
+    {"--convert", NULL,
+     "for run: round the numbers of .npy files to the types of the\n"
+     "arrays; without it, another type is an error",
+     FOR_RUN, PLACE(convert)},
     {"--values", "[NAME=]FILE", "read the values of a merge's keys", FOR_RUN,
      SET(inputs, set_file)},
     {"--output", "[NAME=]FILE",

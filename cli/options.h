@@ -68,7 +68,7 @@ typedef struct options {
     double budget, limit;       /* seconds */
     int search;                 /* an sg_search */
     bool local_rank;            /* a launcher started this process as one of several ranks */
-    bool weak, list, plans, afresh, steps_given, json, stop_on_nan, help, version;
+    bool weak, list, plans, afresh, steps_given, json, stop_on_nan, convert, help, version;
 } options;
 
 /* False after an error on standard error. */

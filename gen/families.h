@@ -5,7 +5,15 @@
 #include "gen/model/family.h"
 #include "gen/model/plans.h"
 
-enum { FAMILY_STENCIL, FAMILY_SYSTEM, FAMILY_REDUCE, FAMILY_SCAN, FAMILY_MERGE, FAMILY_SPMV, FAMILY_COUNT };
+enum {
+    FAMILY_STENCIL,
+    FAMILY_SYSTEM,
+    FAMILY_REDUCE,
+    FAMILY_SCAN,
+    FAMILY_MERGE,
+    FAMILY_SPMV,
+    FAMILY_COUNT
+};
 extern const family families[FAMILY_COUNT];
 
 const family *family_named(const char *); /* NULL */

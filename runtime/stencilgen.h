@@ -250,7 +250,7 @@ typedef struct sg_kernel_info {
     int dims;
     int points;          /* of the shape */
     int radius;          /* the furthest tap */
-    size_t element_size; /* 4 or 8 */
+    size_t element_size; /* of the arithmetic: 4 or 8; sg_array_info has that of each array */
     int launchable;
     int arrays, parameters;     /* see sg_kernel_array, sg_kernel_parameter */
     double textbook_operations; /* a point: n multiplications and n − 1 additions; 0 if the update
@@ -293,7 +293,7 @@ typedef struct sg_array_info {
     int previous; /* the index of the array with its previous time level; −1 */
     int low[3], high[3]; /* how far reads reach below and above a point along each axis: a box at
                             the edge of the grid needs as many ghost cells */
-    const char *dtype;   /* "float", "int64" */
+    const char *dtype;   /* "float", "int64", "half" */
     size_t element_size;
     int updated; /* the kernel reads the array before it writes it, so its content matters */
     int same_as; /* index of an array that may share the memory of this written one; −1 */
@@ -336,6 +336,14 @@ SG_API void sg_free(sg_context *, void *memory); /* NULL is allowed */
 /* Ordered with the default stream. The caller synchronises streams that do not wait for it. */
 SG_API sg_status sg_upload(sg_context *, void *to, const void *from, size_t bytes);
 SG_API sg_status sg_download(sg_context *, void *to, const void *from, size_t bytes);
+
+/* `count` numbers on the host, which arrays of 16 bits hold (IEEE 754 binary16, and the upper half
+ * of a float), to and from floats. Rounded to nearest even, as kernels store them: beyond the
+ * largest they are infinities, and every NaN is 0x7fff. The arrays do not overlap. */
+SG_API void sg_to_half(uint16_t *to, const float *from, size_t count);
+SG_API void sg_from_half(float *to, const uint16_t *from, size_t count);
+SG_API void sg_to_bfloat16(uint16_t *to, const float *from, size_t count);
+SG_API void sg_from_bfloat16(float *to, const uint16_t *from, size_t count);
 
 /* An array of a launch: a field of a stencil's grid, or a list of another family. Lists are dense
  * and have extents of their own (docs/api.md has the table). */

@@ -59,7 +59,7 @@ __device__ __forceinline__ void stage(const Arguments &a, const Point &p, int pl
         if constexpr (Array<array>::staged) {
             Real *const to = shared + Array<array>::shared + place;
             if constexpr (inner) {
-                const Grid &grid = a.grid[Array<array>::grid];
+                const GridOf<Array<array>> &grid = a.grid[Array<array>::grid];
                 *to = load(grid.data + offset(grid, p.x, p.y, p.z));
             } else if (needed(a, p.x, p.y, p.z)) {
                 *to = read_anywhere<array>(a, p.x, p.y, p.z);

@@ -20,8 +20,8 @@ __device__ __forceinline__ void add_runs(const Arguments &a, const Point &p, Rea
             const Run run = runs[r];
             const Index x = p.x + run.dx, y = p.y + run.dy, z = p.z + run.dz;
             if constexpr (inner) {
-                const Grid &grid = a.grid[Array<array>::grid];
-                const Real *const from = grid.data + offset(grid, x, y, z);
+                const GridOf<Array<array>> &grid = a.grid[Array<array>::grid];
+                const Stored<Array<array>> *const from = grid.data + offset(grid, x, y, z);
                 for (int i = 0; i < run.count; ++i)
                     sum = fma(weights[run.first + i], load(from + i), sum);
             } else {

@@ -6,9 +6,9 @@
 template <int array, bool inner> struct Cell;
 
 template <int array> struct Cell<array, true> {
-    const Real *at;
+    const Stored<Array<array>> *at;
     __device__ __forceinline__ void place(const Arguments &a, Index x, Index y, Index z) {
-        const Grid &grid = a.grid[Array<array>::grid];
+        const GridOf<Array<array>> &grid = a.grid[Array<array>::grid];
         at = grid.data + opaque(offset(grid, x, y, z));
     }
     __device__ __forceinline__ Real read(const Arguments &) const {
@@ -53,11 +53,11 @@ template <bool inner> struct Cells<inner, plan::arrays> {
 template <bool inner> struct Target;
 
 template <> struct Target<true> {
-    Real *to[plan::outputs];
+    Stored<Output<0>> *to[plan::outputs];
     template <int output = 0>
     __device__ __forceinline__ void place(const Arguments &a, Index x, Index y, Index z) {
         if constexpr (output < plan::outputs) {
-            const Grid &grid = a.grid[Output<output>::grid];
+            const GridOf<Output<output>> &grid = a.grid[Output<output>::grid];
             to[output] = grid.data + opaque(offset(grid, x, y, z));
             place<output + 1>(a, x, y, z);
         }

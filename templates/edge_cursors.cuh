@@ -4,7 +4,7 @@
 // Cursors near edges, by the rules.
 
 template <int array> struct Cell<array, false> {
-    const Real *column; // at z = 0; null where x or y alone decide the value
+    const Stored<Array<array>> *column; // at z = 0; null where x or y alone decide the value
     Real value;
     Index z;
 
@@ -22,7 +22,7 @@ template <int array> struct Cell<array, false> {
             if (!resolve<0>(x, a.size[0], value) || !resolve<1>(y, a.size[1], value))
                 return;
         }
-        const Grid &grid = a.grid[Array<array>::grid];
+        const GridOf<Array<array>> &grid = a.grid[Array<array>::grid];
         column = grid.data + offset(grid, x, y, 0);
     }
     __device__ __forceinline__ Real read(const Arguments &a) const {

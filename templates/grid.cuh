@@ -11,6 +11,9 @@ template <int axis> __device__ __forceinline__ Index coordinate(const Point &p) 
 }
 #endif
 
+#if defined(PLAN_MIXED)
+template <class Grid>
+#endif
 __device__ __forceinline__ Index offset(const Grid &grid, Index x, Index y, Index z) {
     return z * grid.stride_z + y * grid.stride_y + x;
 }
@@ -50,7 +53,7 @@ __device__ __noinline__ Real read_outside(const Arguments &a, Index x, Index y, 
     if (!resolve<0>(x, a.size[0], value) || !resolve<1>(y, a.size[1], value) ||
         !resolve<2>(z, a.size[2], value))
         return value;
-    const Grid &grid = a.grid[Array<array>::grid];
+    const GridOf<Array<array>> &grid = a.grid[Array<array>::grid];
     return load(grid.data + offset(grid, x, y, z));
 }
 
@@ -63,7 +66,7 @@ __device__ __forceinline__ Real read_anywhere(const Arguments &a, Index x, Index
         else
             return read_outside<array>(a, x, y, z);
     }
-    const Grid &grid = a.grid[Array<array>::grid];
+    const GridOf<Array<array>> &grid = a.grid[Array<array>::grid];
     return load(grid.data + offset(grid, x, y, z));
 }
 
@@ -97,8 +100,8 @@ __device__ __forceinline__ bool kept(const Arguments &a, const Point &p) {
 template <int output = 0> __device__ __forceinline__ void keep(const Arguments &a, const Point &p) {
     if constexpr (output < plan::outputs) {
         if constexpr (Output<output>::current >= 0) { // else it stays in its array
-            const Grid &from = a.grid[Output<output>::current];
-            const Grid &to = a.grid[Output<output>::grid];
+            const GridOf<Output<output>> &from = a.grid[Output<output>::current];
+            const GridOf<Output<output>> &to = a.grid[Output<output>::grid];
             to.data[offset(to, p.x, p.y, p.z)] = load(from.data + offset(from, p.x, p.y, p.z));
         }
         keep<output + 1>(a, p);

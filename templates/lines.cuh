@@ -10,8 +10,14 @@ template <int low, int high> struct Sides {
     // Sides of long reaches come by packs: the elements of a warp's threads lie in as many lines of
     // the first-level cache either way. Threads whose packs would reach over the grid's ends load
     // elements, by the rules.
+#if defined(PLAN_NARROW)
+    template <class Cell>
+    __device__ __forceinline__ void read_wide(const Arguments &a, const Thread &t,
+                                              const Cell *from) {
+#else
     __device__ __forceinline__ void read_wide(const Arguments &a, const Thread &t,
                                               const Real *from) {
+#endif
         constexpr int first = (low + plan::vector - 1) / plan::vector * plan::vector;
         constexpr int end = (high + plan::vector - 1) / plan::vector * plan::vector + plan::vector;
         const int size = int(a.size[0]);
@@ -20,7 +26,12 @@ template <int low, int high> struct Sides {
             for (int at = -first; at < end; at += plan::vector) {
                 if (at == 0)
                     continue;
+#if defined(PLAN_NARROW)
+                const Points pack =
+                    load_pack(reinterpret_cast<const Pack<Cell, plan::vector> *>(from + at));
+#else
                 const Points pack = load_pack(reinterpret_cast<const Points *>(from + at));
+#endif
 #pragma unroll
                 for (int i = 0; i < plan::vector; ++i) {
                     if (at < 0 && -at - i <= low)
@@ -42,17 +53,17 @@ template <int low, int high> struct Sides {
     template <class Held>
     __device__ __forceinline__ void read(const Held &line, const Arguments &a, const Thread &t,
                                          int z) {
-        const Real *const from = line.cell(a, t, z);
+        const Stored<Held> *const from = line.cell(a, t, z);
 #if !PLAN_PACKS
 #pragma unroll
         for (int i = 0; i < each; ++i) {
 #pragma unroll
             for (int d = 0; d < low; ++d) // only the first point's sides may lie outside
-                below[i][d] = load(i == 0 ? multiply_add(t.before[d], sizeof(Real), from)
+                below[i][d] = load(i == 0 ? multiply_add(t.before[d], sizeof(Stored<Held>), from)
                                           : from + i * warp_lanes - 1 - d);
 #pragma unroll
             for (int d = 0; d < high; ++d)
-                above[i][d] = load(i == each - 1 ? multiply_add(t.after[d], sizeof(Real), from)
+                above[i][d] = load(i == each - 1 ? multiply_add(t.after[d], sizeof(Stored<Held>), from)
                                                  : from + i * warp_lanes + 1 + d);
         }
 #elif PLAN_WIDE_SIDES
@@ -60,10 +71,10 @@ template <int low, int high> struct Sides {
 #else
 #pragma unroll
         for (int d = 0; d < low; ++d)
-            below[0][d] = load(multiply_add(t.before[d], sizeof(Real), from));
+            below[0][d] = load(multiply_add(t.before[d], sizeof(Stored<Held>), from));
 #pragma unroll
         for (int d = 0; d < high; ++d)
-            above[0][d] = load(multiply_add(t.after[d], sizeof(Real), from));
+            above[0][d] = load(multiply_add(t.after[d], sizeof(Stored<Held>), from));
 #endif
         if constexpr (plan::gives_values) {
             line.apply_rules(*this, a, t, z);
@@ -98,6 +109,9 @@ template <int low, int high> struct Sides {
 // Line y of an array, from the thread's first row on: the planes from `first` to `last`.
 template <int array, int y> struct HeldLine {
     using Of = Asks<array, y>;
+#if defined(PLAN_MIXED)
+    using Cell = Stored<Array<array>>;
+#endif
     static constexpr int first = Of::first, last = Of::last, depth = last - first + 1;
     static constexpr bool fetches = plan::ahead > 0 && y >= 0 && y < plan::lane_y;
     Points own[depth];
@@ -135,7 +149,7 @@ template <int array, int y> struct HeldLine {
         if (outside<1>(t.y + y, int(a.size[1]), value))
             fill(part, value);
     }
-    __device__ __forceinline__ const Real *cell(const Arguments &a, const Thread &t, int z) const {
+    __device__ __forceinline__ const Stored<Array<array>> *cell(const Arguments &a, const Thread &t, int z) const {
 #if PLAN_FLAT
         return t.template cell<Array<array>::grid>(a, 0, inside<2>(z, int(a.size[2])));
 #else

@@ -29,14 +29,26 @@ struct Rows {
 #endif
         if constexpr (row < plan::rows) {
             using R = Row<row>;
-            const Real *const from =
+#if defined(PLAN_NARROW)
+            using Cell = Stored<Array<R::array>>;
+#endif
+#if defined(PLAN_MIXED)
+            const Cell *const from =
+                at.of<R::array>() + offset(at.a.grid[Array<R::array>::grid], 0, R::dy, R::dz);
+#else
+            const Stored<Array<R::array>> *const from =
                 at.cell[R::array] + offset(at.a.grid[Array<R::array>::grid], 0, R::dy, R::dz);
+#endif
 #if PLAN_PACKS
 #pragma unroll
             for (int i = -low; i < plan::vector + R::high; i += plan::vector)
                 if (i + plan::vector > -R::low)
                     *reinterpret_cast<Wide *>(&element[row][low + i]) =
+#if defined(PLAN_NARROW)
+                        load_pack(reinterpret_cast<const Pack<Cell, plan::vector> *>(from + i));
+#else
                         load_pack(reinterpret_cast<const Wide *>(from + i));
+#endif
 #else
 #pragma unroll
             for (int i = -R::low; i < plan::vector + R::high; ++i)
@@ -78,14 +90,18 @@ __device__ __forceinline__ void update_points(const Arguments &a, const Rows &ro
 template <int output = 0>
 __device__ __forceinline__ void put_packs(const Arguments &a, const Point &p, const Results &out) {
     if constexpr (output < plan::outputs) {
-        const Grid &grid = a.grid[Output<output>::grid];
-        Real *const to = grid.data + opaque_offset(offset(grid, p.x, p.y, p.z));
+        const GridOf<Output<output>> &grid = a.grid[Output<output>::grid];
+        Stored<Output<output>> *const to = grid.data + opaque_offset(offset(grid, p.x, p.y, p.z));
         Pack<Real, plan::vector> pack;
 #pragma unroll
         for (int i = 0; i < plan::vector; ++i)
             pack.element[i] = out[i][output];
         if constexpr (plan::packs) {
+#if defined(PLAN_NARROW)
+            store_narrowed(to, pack);
+#else
             *reinterpret_cast<Pack<Real, plan::vector> *>(to) = pack;
+#endif
         } else {
 #pragma unroll
             for (int i = 0; i < plan::vector; ++i)

@@ -57,6 +57,11 @@ struct Arguments {
 };
 static_assert(sizeof(Arguments) == 240, "the host packs 240 bytes");
 
+// The cell of an array or an output, and the grid of such cells.
+template <class Of> using Stored = Real;
+template <class Of> using GridOf = Grid;
+template <int grid> struct At;
+
 template <int array> struct Array;
 template <> struct Array<0> { // u
     static constexpr int grid = 0;

@@ -146,20 +146,30 @@ struct Thread {
 
     // The cell of the first point, moved to that row and plane inside the grid.
     template <int grid>
-    __device__ __forceinline__ Real *cell(const Arguments &a, int at_y, int at_z) const {
+    __device__ __forceinline__ Stored<At<grid>> *cell(const Arguments &a, int at_y, int at_z) const {
+#if defined(PLAN_MIXED)
+        const GridOf<At<grid>> &g = a.grid[At<grid>()];
+#else
         const Grid &g = a.grid[grid];
-        const Index plane_bytes = opaque(g.stride_z * Index(sizeof(Real)));
+#endif
+        const Index plane_bytes = opaque(g.stride_z * Index(sizeof(Stored<At<grid>>)));
         char *const plane = reinterpret_cast<char *>(g.data + x) + unsigned(at_z) * plane_bytes;
         if constexpr (plan::flat)
-            return reinterpret_cast<Real *>(plane);
-        Real *const row = reinterpret_cast<Real *>(plane);
-        return multiply_add(at_y, int(g.stride_y) * int(sizeof(Real)), row);
+            return reinterpret_cast<Stored<At<grid>> *>(plane);
+        Stored<At<grid>> *const row = reinterpret_cast<Stored<At<grid>> *>(plane);
+        return multiply_add(at_y, int(g.stride_y) * int(sizeof(Stored<At<grid>>)), row);
     }
 };
 
+#if defined(PLAN_NARROW)
+template <class Cell> __device__ __forceinline__ Points read_points(const Cell *from) {
+    if constexpr (plan::packs)
+        return load_pack(reinterpret_cast<const Pack<Cell, plan::vector> *>(from));
+#else
 __device__ __forceinline__ Points read_points(const Real *from) {
     if constexpr (plan::packs)
         return load_pack(reinterpret_cast<const Points *>(from));
+#endif
     Points points;
 #pragma unroll
     for (int i = 0; i < plan::vector; ++i)
@@ -169,13 +179,17 @@ __device__ __forceinline__ Points read_points(const Real *from) {
 
 // Where the results of all outputs go, of the thread's first row.
 struct Stores {
-    Real *to[plan::outputs];
+    Stored<Output<0>> *to[plan::outputs];
 #if PLAN_SOME_POINTS
-    static __device__ __forceinline__ void store_points(Real *to, const Points &points,
+    static __device__ __forceinline__ void store_points(Stored<Output<0>> *to, const Points &points,
                                                         unsigned which) {
 #if PLAN_PACKS
         if (which == all_points) {
+#if defined(PLAN_NARROW)
+            store_narrowed_once(to, points);
+#else
             store_pack_once(reinterpret_cast<Points *>(to), points);
+#endif
             return;
         }
 #endif
@@ -188,7 +202,7 @@ struct Stores {
     template <int output = 0>
     __device__ __forceinline__ void begin(const Arguments &a, const Thread &t) {
         if constexpr (output < plan::outputs) {
-            const Grid &grid = a.grid[Output<output>::grid];
+            const GridOf<Output<output>> &grid = a.grid[Output<output>::grid];
             to[output] = grid.data + opaque(offset(grid, t.x, t.y, t.z));
             begin<output + 1>(a, t);
         }
@@ -224,11 +238,15 @@ struct Stores {
                     for (int i = 0; i < plan::vector; ++i)
                         points.element[i] = stay >> i & 1 ? current.element[i] : points.element[i];
                 }
-            Real *const first = to[output] + j * a.grid[Output<output>::grid].stride_y;
+            Stored<Output<0>> *const first = to[output] + j * a.grid[Output<output>::grid].stride_y;
 #if PLAN_SOME_POINTS
             store_points(first, points, which);
 #else
+#if defined(PLAN_NARROW)
+            store_narrowed_once(first, points);
+#else
             store_pack_once(reinterpret_cast<Points *>(first), points);
+#endif
 #endif
             put<output + 1>(a, t, j, z, stay, out);
         }
@@ -237,6 +255,9 @@ struct Stores {
 
 // The kernel that takes the place of the one of packs (program_launch.spare) serves all rows, and
 // boxes smaller than a thread's points, and grids smaller than its reach.
+#if defined(PLAN_MIXED)
+template <class Grid>
+#endif
 __device__ __forceinline__ bool is_short(const Grid &grid) {
     constexpr Index most = 0x40000000 / sizeof(Real);
     return grid.stride_y <= most && grid.stride_y >= -most;

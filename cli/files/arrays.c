@@ -296,6 +296,21 @@ static bool upload(void *user, uint64_t offset, const void *bytes, size_t count)
     return l->code == EXIT_DONE;
 }
 
+/* The same of a file whose numbers are of another type: they are rounded to the array's. */
+static bool upload_converted(void *user, uint64_t offset, const void *bytes, size_t count) {
+    const loading *l = user;
+    const array *item = &l->arrays->items[l->index];
+    const size_t from = dtype_words[item->file.npy.type].bytes, to = dtype_words[item->type].bytes;
+    const size_t elements = count / from;
+    unsigned char *converted = must_alloc(elements > 0 ? elements : 1, to);
+    for (size_t i = 0; i < elements; i++)
+        dtype_store(item->type, converted + i * to,
+                    dtype_value(item->file.npy.type, (const char *)bytes + i * from));
+    const bool good = upload(user, offset / from * to, converted, elements * to);
+    free(converted);
+    return good;
+}
+
 static int load_file(arrays *a, int index) {
     array *item = &a->items[index];
     loading l = {.arrays = a, .index = index};
@@ -303,7 +318,8 @@ static int load_file(arrays *a, int index) {
         l.is_offsets = true;
         l.most = a->size[0];
     }
-    return datafile_read(&item->file, item->type, upload, &l, &l.code);
+    const bool same = datafile_holds(&item->file, item->type);
+    return datafile_read(&item->file, item->type, same ? upload : upload_converted, &l, &l.code);
 }
 
 static uint64_t array_bytes(const arrays *a, int index) {

@@ -14,9 +14,13 @@
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "elements are written as they lie");
 
 const element_word element_words[DTYPE_COUNT] = {
-    [DTYPE_FLOAT] = {"float32", "f4", "Float32"}, [DTYPE_DOUBLE] = {"float64", "f8", "Float64"},
-    [DTYPE_INT32] = {"int32", "i4", "Int32"},     [DTYPE_INT64] = {"int64", "i8", "Int64"},
+    [DTYPE_FLOAT] = {"float32", "f4", "Float32"},
+    [DTYPE_DOUBLE] = {"float64", "f8", "Float64"},
+    [DTYPE_INT32] = {"int32", "i4", "Int32"},
+    [DTYPE_INT64] = {"int64", "i8", "Int64"},
     [DTYPE_UINT32] = {"uint32", "u4", "UInt32"},
+    [DTYPE_HALF] = {"float16", "f2", NULL},
+    [DTYPE_BFLOAT16] = {"bfloat16 in uint16", "u2", NULL}, /* neither NumPy nor VTK has it */
 };
 
 void element_put(dtype type, double value, void *to) {
@@ -34,7 +38,7 @@ const char *element_text(dtype type, const void *from) {
     if (dtype_words[type].epsilon == 0)
         dtype_print(type, from, &out);
     else
-        text_shortest(&out, value, type == DTYPE_FLOAT);
+        text_shortest(&out, value, type != DTYPE_DOUBLE);
     return out.data;
 }
 
@@ -76,13 +80,26 @@ SCAN(scan_int32, int32_t, (void)0)
 SCAN(scan_int64, int64_t, (void)0)
 SCAN(scan_uint32, uint32_t, (void)0)
 
+/* The patterns of 16 bits, by their numbers. */
+static void scan_narrow(values *v, const unsigned char *from, size_t count) {
+    const size_t bytes = dtype_words[v->type].bytes;
+    for (size_t i = 0; i < count; i++) {
+        const void *element = from + i * bytes;
+        const double now = dtype_value(v->type, element);
+        JUDGE_REAL
+        if (!v->any || now < dtype_value(v->type, v->minimum))
+            memcpy(v->minimum, element, bytes);
+        if (!v->any || now > dtype_value(v->type, v->maximum))
+            memcpy(v->maximum, element, bytes);
+        v->any = true;
+    }
+}
+
 void values_add(values *v, const void *elements, size_t count) {
-    static void (*const scans[DTYPE_COUNT])(values *, const unsigned char *,
-                                            size_t) = {[DTYPE_FLOAT] = scan_float,
-                                                       [DTYPE_DOUBLE] = scan_double,
-                                                       [DTYPE_INT32] = scan_int32,
-                                                       [DTYPE_INT64] = scan_int64,
-                                                       [DTYPE_UINT32] = scan_uint32};
+    static void (*const scans[DTYPE_COUNT])(values *, const unsigned char *, size_t) = {
+        [DTYPE_FLOAT] = scan_float,    [DTYPE_DOUBLE] = scan_double, [DTYPE_INT32] = scan_int32,
+        [DTYPE_INT64] = scan_int64,    [DTYPE_UINT32] = scan_uint32, [DTYPE_HALF] = scan_narrow,
+        [DTYPE_BFLOAT16] = scan_narrow};
     scans[v->type](v, elements, count);
 }
 
@@ -215,6 +232,10 @@ int datafile_suits(const char *path, const datafile_array *a) {
         return complain(EXIT_USAGE, path,
                         "an image has 2 dimensions, but %s has %d; give a .npy file", a->name,
                         a->dims);
+    if (kind == DATAFILE_VTI && element_words[a->type].vtk == NULL)
+        return complain(EXIT_USAGE, path,
+                        "a .vti file cannot hold %s, which %s has; give a .npy file",
+                        dtype_words[a->type].name, a->name);
     if (kind != DATAFILE_NPY && count_elements(a) == 0)
         return complain(EXIT_USAGE, path, "%s has no elements; give a .npy file", a->name);
     return EXIT_DONE;

@@ -177,12 +177,18 @@ static int measure_lists(arrays *a) {
 
 /* ---- all ------------------------------------------------------------------------------------- */
 
+/* Real numbers of another type are rounded to the array's. */
+static bool can_convert(const array *item) {
+    return item->file.npy.type < DTYPE_REALS && item->type < DTYPE_REALS;
+}
+
 static int wrong_type(const array *item) {
     const char *dtype = item->info.dtype, *numpy = element_words[item->type].numpy;
     const bool same = strcmp(dtype, numpy) == 0;
-    return complain(EXIT_DATA, item->input, "it holds %s, the kernel takes %s%s%s%s",
+    return complain(EXIT_DATA, item->input, "it holds %s, the kernel takes %s%s%s%s%s",
                     element_words[item->file.npy.type].numpy, dtype, same ? "" : " (",
-                    same ? "" : numpy, same ? "" : ")");
+                    same ? "" : numpy, same ? "" : ")",
+                    can_convert(item) ? "; --convert rounds its numbers" : "");
 }
 
 static int open_input(arrays *a, array *item) {
@@ -191,7 +197,14 @@ static int open_input(arrays *a, array *item) {
         return code;
     if (item->file.kind == DATAFILE_PGM && !a->is_grid)
         return complain(EXIT_DATA, item->input, "an image, but %s takes lists", a->name);
-    return datafile_holds(&item->file, item->type) ? EXIT_DONE : wrong_type(item);
+    if (datafile_holds(&item->file, item->type))
+        return EXIT_DONE;
+    const options *o = a->session->options;
+    if (!o->convert || !can_convert(item))
+        return wrong_type(item);
+    return o->ranks[0] == 0 && !o->local_rank
+               ? EXIT_DONE
+               : complain(EXIT_USAGE, item->input, "--convert is for runs without ranks");
 }
 
 int arrays_measure(arrays *a) {

@@ -81,8 +81,9 @@ int draw_ascending(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-void draw_list(job *j, dtype type, int kind, const sample *s, uint64_t *state, void *array,
+void draw_list(job *j, dtype held, int kind, const sample *s, uint64_t *state, void *array,
                int64_t count) {
+    const dtype type = dtype_computes(held);
     const bool sorted = kind == DRAW_SORTED || kind == DRAW_REVERSED;
     const pattern_value one = draw_element(type, state);
     pattern_value *values = sorted ? job_array(j, (size_t)count, sizeof *values) : NULL;
@@ -95,13 +96,13 @@ void draw_list(job *j, dtype type, int kind, const sample *s, uint64_t *state, v
         if (sorted)
             values[i] = v;
         else
-            pattern_set(type, array, i, v);
+            pattern_set(held, array, i, v);
     }
     if (!sorted)
         return;
     qsort(values, (size_t)count, sizeof *values, type < DTYPE_REALS ? by_real : draw_ascending);
     for (int64_t i = 0; i < count; i++)
-        pattern_set(type, array, i, values[kind == DRAW_SORTED ? i : count - 1 - i]);
+        pattern_set(held, array, i, values[kind == DRAW_SORTED ? i : count - 1 - i]);
 }
 
 void draw_call(job *j, const program *p, const double *given, uint64_t *state, family_call *out) {
@@ -163,10 +164,11 @@ void draw_input(job *j, dtype type, const program *p, int array, operator_id op,
     const bool fits = product ? kind != DRAW_WILD : kind == DRAW_RANDOM && sample_is_plain(numbers);
     draw_array(j, p, array, call);
     void *data = call->arrays[array];
-    draw_list(j, type, kind, numbers, state, data, count);
+    const dtype held = dtype_find(p->arrays[array].dtype);
+    draw_list(j, held, kind, numbers, state, data, count);
     for (int64_t i = 0; i < count && (fits || near); i++) {
-        const pattern_value v = pattern_get(type, data, i);
-        pattern_set(type, data, i,
+        const pattern_value v = pattern_get(held, data, i);
+        pattern_set(held, data, i,
                     near ? near_one(v, count, kind) : unsettled(type, op, count, state, v));
     }
 }

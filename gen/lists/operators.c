@@ -55,6 +55,8 @@ static pattern_value whole(dtype type, uint64_t bits) {
 
 pattern_value pattern_get(dtype type, const void *array, int64_t index) {
     const bool narrow = dtype_words[type].bytes == 4;
+    if (dtype_is_narrow(type))
+        return real(dtype_widen(type, ((const uint16_t *)array)[index]));
     if (type < DTYPE_REALS)
         return real(narrow ? (double)((const float *)array)[index]
                            : ((const double *)array)[index]);
@@ -64,7 +66,9 @@ pattern_value pattern_get(dtype type, const void *array, int64_t index) {
 
 void pattern_set(dtype type, void *array, int64_t index, pattern_value value) {
     const bool narrow = dtype_words[type].bytes == 4;
-    if (type < DTYPE_REALS && narrow)
+    if (dtype_is_narrow(type))
+        ((uint16_t *)array)[index] = dtype_narrow(type, value.real);
+    else if (type < DTYPE_REALS && narrow)
         ((float *)array)[index] = (float)value.real;
     else if (type < DTYPE_REALS)
         ((double *)array)[index] = value.real;

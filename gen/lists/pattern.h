@@ -108,7 +108,13 @@ typedef struct pattern {
     model *functions;
     const pattern_words *words;
     pattern_schedule wanted; /* the spec's constraints */
+    dtype storage;           /* of the elements, where they are narrow: see pattern_storage */
 } pattern;
+
+/* The type of the elements in memory: the functions' dtype, unless they are narrow. */
+static inline dtype pattern_storage(const pattern *p) {
+    return dtype_is_narrow(p->storage) ? p->storage : p->functions->dtype;
+}
 
 /* ---- programs ------------------------------------------------------------------------------ */
 

@@ -17,7 +17,7 @@ typedef struct gpu {
     int shared_per_multiprocessor;
     int threads_per_multiprocessor;
     int blocks_per_multiprocessor;
-    int fma_lanes[DTYPE_REALS]; /* multiply-adds a clock and multiprocessor */
+    int fma_lanes[DTYPE_WIDE]; /* multiply-adds a clock and multiprocessor */
 
     /* Of the board. */
     int multiprocessors;

@@ -322,6 +322,10 @@ model *separable_pass(job *j, const model *whole, const separable *s, int k, con
                  .outputs = {{1, EXPR_NONE}},
                  .output_count = 1,
                  .pool = expr_pool_new(j)};
+    if (k == 0)
+        m->fields[0].storage = whole->fields[0].storage;
+    if (k + 1 == s->count)
+        m->fields[1].storage = whole->fields[1].storage;
     for (int a = 0; a < AXES; a++)
         for (int side = 0; side < 2; side++)
             m->sides[a][side] = k == 0 ? whole->sides[a][side] : (model_side){BOUNDARY_FIXED, 0};

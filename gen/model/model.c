@@ -4,6 +4,27 @@
 
 #include <string.h>
 
+dtype model_storage(const model *m, int field) {
+    const dtype own = m->fields[field].storage;
+    return dtype_is_narrow(own) ? own : m->dtype;
+}
+
+size_t model_cell_bytes(const model *m) {
+    size_t most = 0;
+    for (int f = 0; f < m->field_count; f++) {
+        const size_t bytes = dtype_words[model_storage(m, f)].bytes;
+        most = bytes > most ? bytes : most;
+    }
+    return most;
+}
+
+bool model_is_narrow(const model *m) {
+    bool some = false;
+    for (int f = 0; f < m->field_count; f++)
+        some |= dtype_is_narrow(m->fields[f].storage);
+    return some;
+}
+
 void model_roots(const model *m, expr_id roots[MAX_FIELDS]) {
     for (int o = 0; o < m->output_count; o++)
         roots[o] = m->outputs[o].value;
@@ -35,10 +56,13 @@ double model_textbook_operations(const model *m) {
 }
 
 double model_bytes_per_point(const model *m) {
-    int arrays = m->output_count;
+    size_t bytes = 0;
+    for (int i = 0; i < m->output_count; i++)
+        bytes += dtype_words[model_storage(m, m->outputs[i].field)].bytes;
     for (int i = 0; i < m->array_count; i++)
-        arrays += m->arrays[i].used;
-    return (double)arrays * (double)dtype_words[m->dtype].bytes;
+        if (m->arrays[i].used)
+            bytes += dtype_words[model_storage(m, m->arrays[i].field)].bytes;
+    return (double)bytes;
 }
 
 static void add_count(text *out, int count, const char *noun) {

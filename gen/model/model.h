@@ -50,7 +50,8 @@ typedef struct model_content {
 typedef struct model_field {
     const char *name; /* an identifier; "u" where the spec names none */
     field_use use;
-    int levels; /* 1, or 2 where the previous time level is kept (inout only) */
+    int levels;    /* 1, or 2 where the previous time level is kept (inout only) */
+    dtype storage; /* of its cells, where they are narrow: see model_storage */
     model_content content;
 } model_field;
 
@@ -146,6 +147,12 @@ typedef struct model {
     schedule schedule;
     const struct tuning *tuning; /* what tuning tries; NULL: the planner's own values */
 } model;
+
+/* The type of a field's cells: the model's dtype, unless they are narrow. The most bytes of a cell
+   of any field, and whether some field is narrow. */
+dtype model_storage(const model *, int field);
+size_t model_cell_bytes(const model *);
+bool model_is_narrow(const model *);
 
 /* The values of the outputs; and the array of a field at a level, -1 where there is none. */
 void model_roots(const model *, expr_id roots[MAX_FIELDS]);

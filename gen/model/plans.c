@@ -215,7 +215,8 @@ static const char *read_fields(const reader *r, piece p, plans_line *l) {
     l->class = keep(r, class);
     l->dtype = keep(r, type);
     l->plan = keep(r, plan);
-    if (!is_any(type) && dtype_find(l->dtype) == DTYPE_COUNT)
+    const dtype found = dtype_find(l->dtype);
+    if (!is_any(type) && (found == DTYPE_COUNT || dtype_is_narrow(found)))
         return job_print(r->job, "'%s' is no dtype", l->dtype);
     if (!read_size(size, l))
         return job_print(r->job, "'%s' is no size", keep(r, size));

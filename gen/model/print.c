@@ -318,6 +318,8 @@ static void print_fields(const model *m, model_detail detail, writer *w) {
         const model_field *f = &m->fields[i];
         text_printf(&w->word, "%s %s%s", f->name, use_words[f->use],
                     f->levels == 2 ? " with 2 levels" : "");
+        if (dtype_is_narrow(f->storage))
+            text_printf(&w->word, " in %s", dtype_words[f->storage].name);
         if (detail == MODEL_ALL && f->content.count > 0)
             print_content(&f->content, w);
         text_add(&w->word, i + 1 < m->field_count ? ", " : "");

@@ -42,23 +42,26 @@ static bool resolve(const model_side sides[2], int64_t size, int64_t *index, dou
 }
 
 static double cell(dtype type, const void *data, int64_t offset) {
+    if (dtype_is_narrow(type))
+        return dtype_widen(type, ((const uint16_t *)data)[offset]);
     return type == DTYPE_FLOAT ? (double)((const float *)data)[offset]
                                : ((const double *)data)[offset];
 }
 
 /* What the elements of an array are. */
-static dtype type_of(const model *m, const reference_array *a) {
-    return a->bounds != NULL ? DTYPE_DOUBLE : m->dtype;
+static dtype type_of(const model *m, const reference_array *arrays, int which) {
+    return arrays[which].bounds != NULL ? DTYPE_DOUBLE : model_storage(m, m->arrays[which].field);
 }
 
 /* A cell inside the grid, and the bound on it. */
-static double tap_cell(const model *m, const reference_array *a, const int64_t at[AXES],
-                       double *bound) {
+static double tap_cell(const model *m, const reference_array *arrays, int which,
+                       const int64_t at[AXES], double *bound) {
+    const reference_array *a = &arrays[which];
     int64_t offset = 0;
     for (int axis = 0; axis < AXES; axis++)
         offset += at[axis] * a->stride[axis];
     *bound = a->bounds != NULL ? a->bounds[offset] : 0;
-    return cell(type_of(m, a), a->data, offset);
+    return cell(type_of(m, arrays, which), a->data, offset);
 }
 
 static void fill(double *to, int from, int end, double value) {
@@ -76,14 +79,21 @@ static void copy_row(double *restrict to, const double *restrict from) {
         to[i] = from[i];
 }
 
+static void widen_row(dtype type, double *restrict to, const uint16_t *restrict from) {
+    for (int i = 0; i < LANES; i++)
+        to[i] = dtype_widen(type, from[i]);
+}
+
 /* Lanes `from` to `end`; lane 0 would be at `offset`. */
 static void copy_cells(dtype type, const void *data, int64_t offset, int64_t stride, int from,
                        int end, double *to) {
     if (stride == 1 && from == 0 && end == LANES) {
         if (type == DTYPE_FLOAT)
             convert_row(to, (const float *)data + offset);
-        else
+        else if (type == DTYPE_DOUBLE)
             copy_row(to, (const double *)data + offset);
+        else
+            widen_row(type, to, (const uint16_t *)data + offset);
         return;
     }
     for (int i = from; i < end; i++)
@@ -113,8 +123,10 @@ typedef struct line {
 } line;
 
 /* Where a cell is outside along several axes, they decide in the order x, y, z. */
-static line find_line(const model *m, const tap *t, const reference_array *a, const stretch *s) {
-    line l = {.type = type_of(m, a), .data = a->data, .stride = a->stride[s->along]};
+static line find_line(const model *m, const tap *t, const reference_array *arrays,
+                      const stretch *s) {
+    const reference_array *a = &arrays[t->array];
+    line l = {.type = type_of(m, arrays, t->array), .data = a->data, .stride = a->stride[s->along]};
     for (int axis = 0; axis < AXES; axis++) {
         int64_t at = s->at[axis] + t->d[axis];
         if (axis == s->along)
@@ -163,7 +175,7 @@ static void tap_read(const model *m, const tap *t, const reference_array *arrays
                      row *to) {
     const reference_array *a = &arrays[t->array];
     const int64_t first = s->at[s->along] + t->d[s->along];
-    line l = find_line(m, t, a, s);
+    line l = find_line(m, t, arrays, s);
     read_line(m, &l, s, first, to->value);
     if (a->bounds != NULL) {
         l.data = a->bounds;
@@ -264,23 +276,32 @@ static void evaluate(const reference *r, const reference_array *arrays, const st
         found->cells += !keep[i];
 }
 
+/* What storing a value of this size may round away; beyond the largest, `value_is_right` of a check
+   asks for an infinity. */
+static double stored_rounding(dtype storage, double size) {
+    const dtype_word *w = &dtype_words[storage];
+    return dtype_is_narrow(storage) ? fmax(w->epsilon * size, w->smallest / 2) : 0;
+}
+
 /* The cells of one stretch. `kept` says which are not evaluated (and `rows` may then be unset). */
 static void store(const reference *r, int output, const reference_array *arrays, const stretch *s,
                   const bool *kept, const row *rows, double *values, double *bounds) {
     const row *from = &rows[r->outputs[output]];
     const int current = r->current[output];
+    const dtype storage = model_storage(r->m, r->m->outputs[output].field);
     for (int i = 0; i < s->count; i++) {
         if (kept[i]) {
             int64_t at[AXES] = {s->at[0], s->at[1], s->at[2]};
             at[s->along] += i;
             values[i] = bounds[i] = 0;
             if (current >= 0)
-                values[i] = tap_cell(r->m, &arrays[current], at, &bounds[i]);
+                values[i] = tap_cell(r->m, arrays, current, at, &bounds[i]);
         } else {
             const double error = from->error[i] + r->more * from->magnitude[i];
             const bool known = error >= 0 && from->magnitude[i] <= r->most; /* NaN: no saying */
             values[i] = from->value[i];
-            bounds[i] = known ? error : INFINITY;
+            bounds[i] =
+                known ? error + stored_rounding(storage, fabs(values[i]) + error) : INFINITY;
         }
     }
 }
@@ -398,7 +419,7 @@ static void keep(const reference_steps *s, const reference_field *f, int64_t fro
     const int64_t slot = s->done % (f->levels + 1);
     for (int64_t x = from; x < end; x++)
         f->ring[slot][row + x] =
-            tap_cell(s->model, &s->arrays[f->read[0]], (const int64_t[AXES]){x, y, z},
+            tap_cell(s->model, s->arrays, f->read[0], (const int64_t[AXES]){x, y, z},
                      &f->bounds[slot][row + x]);
 }
 

@@ -19,7 +19,7 @@ typedef struct reference reference; /* lives in the job that it was made in; eva
 reference *reference_new(job *, const model *, const double *parameters);
 
 typedef struct reference_array {
-    const void *data;     /* cell (0,0,0), of the model's dtype; doubles where there are bounds */
+    const void *data;     /* cell (0,0,0), of its field's storage; doubles where there are bounds */
     int64_t stride[AXES]; /* in elements */
     const double *bounds; /* how far a kernel's value of each cell may be from ours, in the same
                              layout; NULL: the data are exactly what the kernel has */

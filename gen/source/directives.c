@@ -27,6 +27,24 @@ static bool is_left_out(const conditions *c) {
     return false;
 }
 
+/* Names of templates that say what a grid's cells are, and what stands for them where all grids
+   have the same: PLAN_CELL, or Real without it. Whether the token is one of these; `end` is then
+   where its arguments end. */
+static bool names_cells(const constants *known, const token *t, span rest, span *stands,
+                        const char **end) {
+    static const char grid[] = "Grid", real[] = "Real";
+    const bool is_cell = token_is(t, "Stored"), is_grid = token_is(t, "GridOf");
+    const constant *cell = constants_get(known, "PLAN_CELL");
+    const constant *mixed = constants_get(known, "PLAN_MIXED");
+    if (t->kind != TOKEN_NAME || !(is_cell || is_grid) || *rest.begin != '<' || mixed != NULL)
+        return false;
+    *stands = is_grid        ? (span){grid, grid + strlen(grid)}
+              : cell != NULL ? cell->stands
+                             : (span){real, real + strlen(real)};
+    *end = scan_past_angle(rest);
+    return true;
+}
+
 /* The line, with what stands for its macros. */
 static void copy_line(conditions *c, span line) {
     const char *copied = line.begin;
@@ -35,6 +53,14 @@ static void copy_line(conditions *c, span line) {
         if (t.kind == TOKEN_END)
             break;
         rest.begin = t.at.end;
+        span stands;
+        const char *end;
+        if (rest.begin < rest.end && names_cells(c->constants, &t, rest, &stands, &end)) {
+            add_span(c->out, copied, t.at.begin);
+            add_span(c->out, stands.begin, stands.end);
+            copied = rest.begin = end;
+            continue;
+        }
         const constant *macro = t.kind == TOKEN_NAME ? constants_find(c->constants, t.at) : NULL;
         if (macro == NULL || macro->stands.begin == NULL || macro->unsure)
             continue;

@@ -30,7 +30,7 @@ typedef struct writer {
 typedef struct spelling {
     const char *infix; /* NULL: a function */
     level level;
-    const char *function[DTYPE_REALS + 1]; /* the last: of whole numbers */
+    const char *function[DTYPE_WIDE + 1]; /* the last: of whole numbers */
 } spelling;
 
 static const spelling spellings[EXPR_OP_COUNT] = {
@@ -168,7 +168,7 @@ int emit_product_in(const model *m, const int *uses, const expr_node *sum) {
     return -1;
 }
 
-static const char fused_names[DTYPE_REALS][5] = {"fmaf", "fma"};
+static const char fused_names[DTYPE_WIDE][5] = {"fmaf", "fma"};
 
 /* Gives a node a line and a name of its own. */
 static void name_part(writer *w, expr_id id) {
@@ -198,7 +198,7 @@ static const char *operand(writer *w, expr_id id, level least) {
 static const char *function_of(const spelling *s, dtype type) {
     if (type == DTYPE_UINT32 && (s->infix != NULL || s->level == LEVEL_PRODUCT))
         return NULL;
-    return s->function[type < DTYPE_REALS ? type : DTYPE_REALS];
+    return s->function[type < DTYPE_WIDE ? type : DTYPE_WIDE];
 }
 
 /* A sum with one of its products. */

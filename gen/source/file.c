@@ -69,6 +69,7 @@ static void lay_include(laying *l, const text *to, const char *by, const char *n
     if (f->laid[number] || l->laid[number])
         return;
     const bool of_arch = strncmp(what->file, "arch/", strlen("arch/")) == 0;
+    f->arch_first |= of_arch && to == &l->kernel->plan;
     const bool shared = of_arch || !l->planned || to != &l->kernel->rest;
     (shared ? f->laid : l->laid)[number] = true;
     lay(l, of_arch ? &f->arch : shared ? &f->before : &l->kernel->rest, what->file, what->text);
@@ -156,17 +157,25 @@ static void add_kernel(text *whole, const source_kernel *k, const constants *sha
     text_printf(whole, "} // namespace %s\nusing %s::%s;\n", k->space, k->space, k->entry);
 }
 
+/* What constants it defines differs on another device. */
+static void add_arch(text *whole, const constants *known, const char *arch) {
+    constants own = copied(known);
+    text_printf(whole, "\n%s", arch_begins);
+    text_add(whole, fold(&own, arch));
+    text_add(whole, arch_ends);
+}
+
 void source_end(source_file *f, const char *head, const char *shared, program *out) {
     constants known = fold_constants(f->job, out->target);
     const source_kernel *only =
         f->kernel_count == 1 && f->kernels[0].space == NULL ? &f->kernels[0] : NULL;
     text whole = text_new(f->job), file = text_new(f->job);
     text_add(&whole, fold(&known, f->before.data));
-    text_add(&whole, fold(&known, only != NULL ? only->plan.data : shared));
-    text_printf(&whole, "\n%s", arch_begins);
-    constants of_arch = copied(&known); /* which differ on another device */
-    text_add(&whole, fold(&of_arch, f->arch.data));
-    text_add(&whole, arch_ends);
+    for (int i = 0; i < 2; i++)
+        if ((i == 0) == f->arch_first)
+            add_arch(&whole, &known, f->arch.data);
+        else
+            text_add(&whole, fold(&known, only != NULL ? only->plan.data : shared));
     if (only != NULL)
         text_add(&whole, fold(&known, only->rest.data));
     for (int i = 0; i < f->kernel_count && only == NULL; i++)

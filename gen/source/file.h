@@ -29,6 +29,7 @@ typedef struct source_file {
     text before, arch;
     source_kernel kernels[SOURCE_KERNELS];
     int kernel_count;
+    bool arch_first; /* a plan names types of templates/arch/ */
 } source_file;
 
 source_file source_begin(job *);

@@ -10,11 +10,27 @@
 #include <math.h>
 #include <stdlib.h>
 
+/* Of the families that move elements as they are: any type but those of 16 bits. */
+static dtype read_moved(lua_State *L, const char *key, dtype fallback) {
+    const char *words[DTYPE_COUNT];
+    dtype types[DTYPE_COUNT];
+    int count = 0;
+    for (dtype d = 0; d < DTYPE_COUNT; d++)
+        if (!dtype_is_narrow(d)) {
+            types[count] = d;
+            words[count++] = dtype_words[d].name;
+        }
+    const int which = spec_get_word(L, 1, key, words, count, -1);
+    return which < 0 ? fallback : types[which];
+}
+
 /* The family's model of so many bytes, which begins with its pattern. */
 static void *begin_list(lua_State *L, int family, const spec_key *keys, int dtypes, size_t bytes) {
     model *m = spec_begin(L, families[family].name, keys, dtypes);
     pattern *p = spec_array(L, 1, bytes);
     p->functions = m;
+    p->storage = m->dtype;
+    m->dtype = dtype_computes(m->dtype);
     p->words = families[family].lists.words;
     return p;
 }
@@ -158,8 +174,8 @@ static void read_order(lua_State *L, model *m, merge *g) {
 static int read_merge(lua_State *L) {
     merge *g = begin_list(L, FAMILY_MERGE, merge_keys, DTYPE_COUNT, sizeof *g);
     model *m = g->pattern.functions;
-    m->dtype = spec_get_dtype(L, 1, "keys", DTYPE_COUNT, DTYPE_FLOAT);
-    g->values = spec_get_dtype(L, 1, "values", DTYPE_COUNT, DTYPE_COUNT);
+    m->dtype = read_moved(L, "keys", DTYPE_FLOAT);
+    g->values = read_moved(L, "values", DTYPE_COUNT);
     g->has_values = g->values != DTYPE_COUNT;
     if (!g->has_values)
         g->values = DTYPE_FLOAT;
@@ -187,7 +203,7 @@ static const spec_key spmv_keys[] = {
 };
 
 static dtype read_matrix(lua_State *L, dtype vectors) {
-    const dtype type = spec_get_dtype(L, 1, "matrix", DTYPE_REALS, vectors);
+    const dtype type = spec_get_dtype(L, 1, "matrix", DTYPE_WIDE, vectors);
     if (type == DTYPE_DOUBLE && vectors == DTYPE_FLOAT)
         spec_fail(L, "a matrix of double needs vectors of double: dtype = \"double\"");
     return type;
@@ -255,7 +271,7 @@ static void add_factor(lua_State *L, model *m, const char *name, double value) {
 
 static int read_spmv(lua_State *L) {
     const char *indices[] = {dtype_words[DTYPE_INT32].name, dtype_words[DTYPE_INT64].name};
-    spmv *s = begin_list(L, FAMILY_SPMV, spmv_keys, DTYPE_REALS, sizeof *s);
+    spmv *s = begin_list(L, FAMILY_SPMV, spmv_keys, DTYPE_WIDE, sizeof *s);
     model *m = s->pattern.functions;
     s->matrix = read_matrix(L, m->dtype);
     s->index = spec_get_word(L, 1, "index", indices, 2, 0) == 0 ? DTYPE_INT32 : DTYPE_INT64;

@@ -15,6 +15,7 @@ enum { MOST_CONTENT = 256 }; /* numbers that a field holds */
 const spec_key spec_field_keys[] = {
     {"use", "\"in\", \"out\" or \"inout\""},
     {"levels", "2 where the previous time level is kept; 1 by default"},
+    {"storage", "\"half\" or \"bfloat16\": the array holds 16 bits; the spec's by default"},
     {"values", "what the field holds: a check draws these numbers alone"},
     {"range", "the least and the greatest number that the field holds, for checks"},
     {NULL, NULL},
@@ -108,10 +109,11 @@ static void read_use(lua_State *L, const char *where, model_field *field, bool *
 }
 
 /* The field whose description is on the top of the stack: a word or a table. */
-static void read_field(lua_State *L, dtype type, model_field *field, bool *scratch) {
+static void read_field(lua_State *L, dtype type, dtype storage, model_field *field, bool *scratch) {
     job *j = spec_of(L)->job;
     const char *where = job_print(j, "fields.%s", field->name);
     field->levels = 1;
+    field->storage = storage;
     if (!lua_istable(L, -1)) {
         read_use(L, where, field, scratch);
         return;
@@ -128,11 +130,12 @@ static void read_field(lua_State *L, dtype type, model_field *field, bool *scrat
     field->levels = spec_get_whole(L, -1, where, "levels", 1, 2, 1);
     if (field->levels == 2 && field->use != USE_INOUT)
         spec_fail(L, "%s: levels = 2 needs use = \"inout\"", where);
+    field->storage = spec_get_storage(L, -1, job_print(j, "%s.storage", where), type, storage);
     read_content(L, where, type, field);
 }
 
 /* Sorted by name. */
-static void read_table(lua_State *L, model *m, bool *scratch) {
+static void read_table(lua_State *L, model *m, dtype storage, bool *scratch) {
     const char *names[MAX_FIELDS];
     bool is_scratch = false;
     int scratch_count = 0;
@@ -143,7 +146,7 @@ static void read_table(lua_State *L, model *m, bool *scratch) {
             spec_fail(L, "fields: more than %d", MAX_FIELDS);
         model_field *field = &m->fields[m->field_count++];
         field->name = copy_name(L, -2, "fields");
-        read_field(L, m->dtype, field, scratch != NULL ? &is_scratch : NULL);
+        read_field(L, m->dtype, storage, field, scratch != NULL ? &is_scratch : NULL);
         if (is_scratch)
             names[scratch_count++] = field->name;
     }
@@ -177,12 +180,13 @@ static void list_arrays(lua_State *L, model *m) {
 }
 
 /* Without the key there is one field u. */
-bool spec_read_fields(lua_State *L, int table, model *m) {
+bool spec_read_fields(lua_State *L, int table, model *m, dtype storage) {
     const bool named = spec_get(L, table, "fields");
     if (named)
-        read_table(L, m, NULL);
+        read_table(L, m, storage, NULL);
     else
-        m->fields[m->field_count++] = (model_field){.name = "u", .use = USE_INOUT, .levels = 1};
+        m->fields[m->field_count++] =
+            (model_field){.name = "u", .use = USE_INOUT, .levels = 1, .storage = storage};
     lua_pop(L, 1);
     list_arrays(L, m);
     return named;
@@ -190,7 +194,9 @@ bool spec_read_fields(lua_State *L, int table, model *m) {
 
 void spec_read_system_fields(lua_State *L, int table, model *m, bool scratch[MAX_FIELDS]) {
     spec_get(L, table, "fields");
-    read_table(L, m, scratch);
+    read_table(L, m, m->dtype, scratch);
+    if (model_is_narrow(m))
+        spec_fail(L, "fields: a system's fields are stored in its dtype");
     lua_pop(L, 1);
     list_arrays(L, m);
 }

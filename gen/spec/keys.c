@@ -256,6 +256,21 @@ int spec_get_word(lua_State *L, int table, const char *key, const char *const *w
     return fallback;
 }
 
+dtype spec_get_storage(lua_State *L, int table, const char *where, dtype type, dtype fallback) {
+    const char *words[DTYPE_REALS];
+    for (int i = 0; i < DTYPE_REALS; i++)
+        words[i] = dtype_words[i].name;
+    dtype storage = fallback;
+    if (spec_get(L, table, "storage"))
+        storage = (dtype)spec_word(L, -1, where, words, DTYPE_REALS);
+    lua_pop(L, 1);
+    if (storage != type && !(dtype_is_narrow(storage) && type == DTYPE_FLOAT))
+        spec_fail(L, "%s: cells are of the dtype, %s%s", where, dtype_words[type].name,
+                  type == DTYPE_FLOAT ? ", or half or bfloat16"
+                                      : "; half and bfloat16 need dtype = \"float\"");
+    return storage;
+}
+
 dtype spec_get_dtype(lua_State *L, int table, const char *key, int count, dtype fallback) {
     const char *words[DTYPE_COUNT];
     for (int i = 0; i < count; i++)

@@ -118,6 +118,9 @@ int spec_get_whole(lua_State *, int table, const char *where, const char *key, i
 int spec_get_word(lua_State *, int table, const char *key, const char *const *words, int count,
                   int fallback);
 dtype spec_get_dtype(lua_State *, int table, const char *key, int count, dtype fallback);
+
+/* The key "storage": the type of cells for arithmetic in `type`. */
+dtype spec_get_storage(lua_State *, int table, const char *where, dtype type, dtype fallback);
 void spec_check_count(lua_State *, const char *function, int count);
 
 /* base.c: Lua's functions. Lists end with a NULL name. Where `call` is NULL, Lua's own function of
@@ -191,7 +194,7 @@ int spec_laplacian(lua_State *);
 extern const spec_key spec_derivative_keys[], spec_laplacian_keys[], spec_axis_keys[];
 
 /* fields.c: the keys fields and parameters; true where the key is there */
-bool spec_read_fields(lua_State *, int table, model *);
+bool spec_read_fields(lua_State *, int table, model *, dtype storage);
 /* The same of a system: scratch[i] says of field i that it lives inside a step. The model has it as
    an inout field. */
 void spec_read_system_fields(lua_State *, int table, model *, bool scratch[MAX_FIELDS]);

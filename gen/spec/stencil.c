@@ -15,6 +15,7 @@ const spec_key spec_stencil_keys[] = {
     {"fields", "the arrays: { u = \"inout\", c = \"in\" }; one inout field u by default"},
     {"parameters", "the parameters and their default values: { k = 0.05 }"},
     {"dtype", "\"float\" (the default) or \"double\""},
+    {"storage", "\"half\" or \"bfloat16\": the arrays hold 16 bits; the dtype by default"},
     {"boundary", "what is outside of the grid; \"fixed\" by default"},
     {"points",
      "places where values are added or recorded: { rec = { field = \"u\", sample = true } }"},
@@ -180,10 +181,11 @@ static void build_outputs(lua_State *L, stencil_reading *b) {
 }
 
 int spec_stencil(lua_State *L) {
-    model *m = spec_begin(L, "stencil", spec_stencil_keys, DTYPE_REALS);
+    model *m = spec_begin(L, "stencil", spec_stencil_keys, DTYPE_WIDE);
     stencil_reading b = {.model = m};
     read_head(L, &b);
-    b.named = spec_read_fields(L, 1, m);
+    const dtype storage = spec_get_storage(L, 1, "storage", m->dtype, m->dtype);
+    b.named = spec_read_fields(L, 1, m, storage);
     m->declared = spec_read_parameters(L, 1, m);
     build_outputs(L, &b);
     spec_read_points(L, 1, b.named, m);
@@ -201,7 +203,8 @@ const spec_key spec_convolution_keys[] = {
     {"name", "an identifier; names the kernel and the file"},
     {"weights", "nested lists, a list a row: { { 1, 2, 1 }, ... }"},
     {"parameters", "the parameters and their default values: { k = 0.05 }"},
-    {"dtype", "\"float\" (the default) or \"double\""},
+    {"dtype", "\"float\" (the default), \"double\", \"half\" or \"bfloat16\""},
+    {"storage", "\"half\" or \"bfloat16\": the arrays hold 16 bits; the dtype by default"},
     {"boundary", "what is outside of the image; \"zero\" by default"},
     {"schedule", "constraints on how the image is walked; what is left out is chosen"},
     {"tune", "the values that tuning tries, by key of schedule: { time = { 1, 2, 4 } }"},
@@ -295,11 +298,11 @@ static void read_filter(lua_State *L, filter *f) {
     }
 }
 
-static void describe(model *m, const filter *f) {
+static void describe(model *m, const filter *f, dtype storage) {
     m->dims = f->dims;
     m->shape = SHAPE_CONVOLUTION;
-    m->fields[0] = (model_field){.name = "image", .use = USE_IN, .levels = 1};
-    m->fields[1] = (model_field){.name = "result", .use = USE_OUT, .levels = 1};
+    m->fields[0] = (model_field){.name = "image", .use = USE_IN, .levels = 1, .storage = storage};
+    m->fields[1] = (model_field){.name = "result", .use = USE_OUT, .levels = 1, .storage = storage};
     m->field_count = 2;
     m->arrays[0] = (model_array){.field = 0};
     m->array_count = 1;
@@ -326,11 +329,14 @@ static void refuse_fixed(lua_State *L, const model *m) {
 
 int spec_convolution(lua_State *L) {
     model *m = spec_begin(L, "convolution", spec_convolution_keys, DTYPE_REALS);
+    const dtype given = m->dtype;
+    m->dtype = dtype_computes(given);
+    const dtype storage = spec_get_storage(L, 1, "storage", m->dtype, given);
     filter f = {.dims = 0};
     spec_get(L, 1, "weights");
     read_filter(L, &f);
     lua_pop(L, 1);
-    describe(m, &f);
+    describe(m, &f, storage);
     m->declared = spec_read_parameters(L, 1, m);
     spec_read_boundary(L, 1, m, BOUNDARY_ZERO);
     refuse_fixed(L, m);

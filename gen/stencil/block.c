@@ -216,7 +216,7 @@ static double waste(const plan *p, const int64_t size[AXES]) {
 /* Lines of 32 bytes that a row of the tile touches beyond its own, and halos that the L2 has lost
    by the time the neighbouring block asks. */
 static double device_bytes(const model *m, const plan *p, const int64_t size[AXES]) {
-    const double bytes = (double)dtype_words[m->dtype].bytes;
+    const double bytes = (double)model_cell_bytes(m);
     double extra = 0;
     for (int i = 0; i < p->array_count; i++) {
         const plan_array *a = &p->arrays[i];
@@ -253,7 +253,7 @@ void block_cost(plan *p, const int64_t size[AXES]) {
     const model *m = p->facts->model;
     plan_estimate *e = &p->estimate;
     const gpu *t = p->gpu;
-    const double bytes = (double)dtype_words[m->dtype].bytes;
+    const double bytes = (double)model_cell_bytes(m);     /* but in shared memory */
     const double machine = t->clock * t->multiprocessors; /* multiprocessor cycles a second */
     p->form->block->traffic(p);
     e->blocks_resident = plan_resident(p);
@@ -267,7 +267,8 @@ void block_cost(plan *p, const int64_t size[AXES]) {
         {"instructions", e->instructions_per_point / (lanes * machine)},
         {"the first-level cache", (e->loads_per_point + m->output_count) * bytes *
                                       short_rows(p, bytes) / (bytes_a_cycle * machine)},
-        {"shared memory", e->shared_per_point * bytes / (bytes_a_cycle * machine)},
+        {"shared memory",
+         e->shared_per_point * (double)dtype_words[m->dtype].bytes / (bytes_a_cycle * machine)},
         {"waiting for memory", waiting(p)},
     };
     double sum = 0, longest = 0;

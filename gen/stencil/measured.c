@@ -57,7 +57,7 @@ static schedule without_walk(const schedule *s, int dims, const int64_t size[AXE
    or is not linear. */
 static const char *plan_measured_class(job *j, const plan_facts *f) {
     const model *m = f->model;
-    return f->linear && m->field_count == 1
+    return f->linear && m->field_count == 1 && !model_is_narrow(m)
                ? job_print(j, "stencil %dD %d points radius %d", m->dims, m->points, m->radius)
                : NULL;
 }

@@ -39,6 +39,7 @@ struct form {
     bool plain;       /* plan.h need not say how far each array is read */
     bool packs;       /* it serves rows of packs alone: other calls take a spare */
     bool one_way;     /* its blocks do not ask where they stand (Arguments::inner_first) */
+    bool narrow;      /* it serves cells of 16 bits */
     bool constant;    /* keeps the weights in constant memory */
     bool positions;   /* of several steps: it serves updates that ask for positions */
     bool cooperative; /* of several steps: its blocks wait for each other */

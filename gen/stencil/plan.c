@@ -76,12 +76,22 @@ static const char *check_keys(job *j, const schedule *s) {
 }
 
 static const char *check_vector(job *j, const model *m, const schedule *s) {
-    const int bytes = (int)dtype_words[m->dtype].bytes * s->vector;
+    const int bytes = (int)model_cell_bytes(m) * s->vector;
     if ((s->vector & (s->vector - 1)) != 0 || bytes > MAX_PACK_BYTES)
         return job_print(j, "vec=%d: packs have a power of two elements and at most %d bytes",
                          s->vector, MAX_PACK_BYTES);
     if (s->tile[0] % s->vector != 0 && !methods[s->method]->fused)
         return job_print(j, "tile=%d: x must be a multiple of vec=%d", s->tile[0], s->vector);
+    return NULL;
+}
+
+/* A thread keeps pointers to where its results go, all of one type. */
+static const char *check_cells(const model *m, const form *of) {
+    if (model_is_narrow(m) && !of->narrow)
+        return "it moves cells as they are, and cells of half and bfloat16 are converted";
+    for (int o = 1; o < m->output_count; o++)
+        if (model_storage(m, m->outputs[o].field) != model_storage(m, m->outputs[0].field))
+            return "the fields that are written have cells of different types";
     return NULL;
 }
 
@@ -159,6 +169,9 @@ plan *plan_fit(job *j, const plan_facts *f, const schedule *s, const gpu *t, con
         *refusal = "its steps do not know positions, for which the update asks (at)";
         return NULL;
     }
+    *refusal = check_cells(m, p->form);
+    if (*refusal != NULL)
+        return NULL;
     lay_axes(p);
     if (!of->fused)
         lay_tile(p);

@@ -202,7 +202,7 @@ int search_given(int wanted, int choice) {
 }
 
 int search_widest(const search *s) {
-    return MAX_PACK_BYTES / (int)dtype_words[s->facts->model->dtype].bytes;
+    return MAX_PACK_BYTES / (int)model_cell_bytes(s->facts->model);
 }
 
 enum { LEAST_WALK = 16, MOST_WAVES = 6, FEW_PARTS = 6 };

@@ -38,6 +38,7 @@ void source_list_arrays(job *j, const model *m, program *p) {
         program_array *a = &p->arrays[source_read_grid(m, i)];
         *a = (program_array){.grid.field = field, .grid.reads = -1, .grid.previous = -1};
         a->name = from->previous ? job_print(j, "%s.prev", field) : field;
+        a->dtype = dtype_words[model_storage(m, from->field)].name;
         memcpy(a->grid.low, from->low, sizeof a->grid.low);
         memcpy(a->grid.high, from->high, sizeof a->grid.high);
     }
@@ -47,16 +48,15 @@ void source_list_arrays(job *j, const model *m, program *p) {
         const int written = source_write_grid(m, m->outputs[i].field);
         p->arrays[written] = (program_array){
             .name = both ? job_print(j, "%s.next", f->name) : f->name,
+            .dtype = dtype_words[model_storage(m, m->outputs[i].field)].name,
             .grid.field = f->name,
             .written = true,
             .grid.reads = both ? written - f->levels : -1,
             .grid.previous = both && f->levels == 2 ? written - 1 : -1,
         };
     }
-    for (int i = 0; i < p->array_count; i++) {
-        p->arrays[i].dtype = dtype_words[m->dtype].name;
-        p->arrays[i].element_bytes = dtype_words[m->dtype].bytes;
-    }
+    for (int i = 0; i < p->array_count; i++)
+        p->arrays[i].element_bytes = dtype_words[dtype_find(p->arrays[i].dtype)].bytes;
     p->parameter_count = m->parameter_count;
     p->parameters = job_array(j, (size_t)m->parameter_count, sizeof *p->parameters);
     for (int i = 0; i < m->parameter_count; i++)

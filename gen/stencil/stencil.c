@@ -143,7 +143,7 @@ static int arrays_read(const model *m) {
 /* The textbook's tile is widened where the shape would leave nothing of it. */
 static void write_textbook(const model *m, const method *method, family_row *row) {
     const double operations = model_textbook_operations(m);
-    const double bytes = (double)dtype_words[m->dtype].bytes;
+    const double bytes = (double)model_cell_bytes(m);
     if (m->nonlinear)
         return;
     if (method->textbook_tile == 0) {
@@ -167,7 +167,7 @@ static void write_plan(job *j, const model *m, const plan *p, family_row *row) {
     text line = text_new(j);
     schedule_print(&p->schedule, m->dims, &line);
     row->plan = line.data;
-    row->loads_bytes_per_point = e->loads_per_point * (double)dtype_words[m->dtype].bytes;
+    row->loads_bytes_per_point = e->loads_per_point * (double)model_cell_bytes(m);
     if (row->loads_bytes_per_point > 0)
         row->operations_per_byte = model_textbook_operations(m) / row->loads_bytes_per_point;
     row->shared_bytes = p->shared_bytes;

@@ -22,7 +22,10 @@ HOST = -1  # the place of memory that is not a GPU's
 # the GPU; whether it must not be written; what keeps the memory alive
 View = tuple[int, tuple[int, ...], Optional[tuple[int, ...]], str, int, bool, Any]
 
-NUMPY_NAMES = {"float": "float32", "double": "float64", "int32": "int32", "int64": "int64", "uint32": "uint32"}
+NUMPY_NAMES = {
+    "float": "float32", "double": "float64", "half": "float16", "bfloat16": "uint16", "int32": "int32", "int64": "int64",
+    "uint32": "uint32",
+}  # NumPy has no bfloat16: its bits are numbers of uint16
 WORDS = {np.dtype(name).str: word for word, name in NUMPY_NAMES.items()}
 NUMPY_DTYPES = {word: np.dtype(name) for word, name in NUMPY_NAMES.items()}
 _DTYPE_WORDS = {dtype: word for word, dtype in NUMPY_DTYPES.items()}
@@ -156,7 +159,8 @@ class _Torch(Library):
     def __init__(self) -> None:
         torch = sys.modules["torch"]
         self.torch: Any = torch
-        names = {word: name for word, name in NUMPY_NAMES.items() if hasattr(torch, name)}
+        own = {**NUMPY_NAMES, "bfloat16": "bfloat16"}
+        names = {word: name for word, name in own.items() if hasattr(torch, name)}
         self.dtypes = {word: getattr(torch, name) for word, name in names.items()}
         self.words = {dtype: word for word, dtype in self.dtypes.items()}
         self.places: dict[Any, int] = {}
@@ -287,7 +291,10 @@ def host_view(address: int, shape: tuple[int, ...], strides: Any, dtype: str, ke
 # ---- DLPack and the CUDA array interface ------------------------------------------------------------------------
 
 _CPU, _CUDA, _CUDA_HOST, _CUDA_MANAGED = 1, 2, 3, 13
-_KINDS = {(2, 32): "float", (2, 64): "double", (0, 32): "int32", (0, 64): "int64", (1, 32): "uint32"}
+_KINDS = {
+    (2, 32): "float", (2, 64): "double", (2, 16): "half", (4, 16): "bfloat16", (1, 16): "bfloat16", (0, 32): "int32",
+    (0, 64): "int64", (1, 32): "uint32",
+}
 
 
 class _Tensor(ctypes.Structure):

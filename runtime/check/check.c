@@ -40,7 +40,6 @@ typedef struct judgement {
     reference_place place;                  /* of the last step */
     int outputs;
     int written[MAX_FIELDS]; /* of each output: the program's array */
-    double largest;          /* of the dtype */
     cells cells;
     uint64_t seed;
     double odd_share; /* of the odd pieces, these are judged now; 0: they are counted */
@@ -64,19 +63,20 @@ static bool is_poison(const void *element, size_t size) {
 static bool kept_is_right(const judgement *g, int output, int64_t cell) {
     const guarded *d = g->guarded;
     const int array = g->written[output], reads = d->kernel->program->arrays[array].grid.reads;
-    const unsigned char *now = d->arrays[array].cells + (size_t)cell * d->element;
+    const size_t element = d->arrays[array].element;
+    const unsigned char *now = guarded_cell(&d->arrays[array], cell);
     if (reads < 0)
-        return is_poison(now, d->element);
-    return memcmp(now, d->arrays[reads].cells + (size_t)cell * d->element, d->element) == 0;
+        return is_poison(now, element);
+    return memcmp(now, guarded_cell(&d->arrays[reads], cell), element) == 0;
 }
 
-static bool value_is_right(const judgement *g, tally *t, double actual, double expected,
-                           double bound) {
+/* Beyond `largest` a value is an infinity. */
+static bool value_is_right(tally *t, double largest, double actual, double expected, double bound) {
     if (isnan(expected))
         return isnan(actual);
-    if (isinf(expected) || fabs(expected) - bound > g->largest)
+    if (isinf(expected) || fabs(expected) - bound > largest)
         return isinf(actual) && (actual > 0) == (expected > 0);
-    if (isinf(actual) && fabs(expected) + bound > g->largest)
+    if (isinf(actual) && fabs(expected) + bound > largest)
         return (actual > 0) == (expected > 0);
     if (isnan(actual)) {
         t->of_bound = INFINITY;
@@ -115,7 +115,8 @@ static void judge_cells(const judgement *g, tally *t, const cells_piece *p) {
     for (int o = 0; o < g->outputs; o++)
         for (int i = 0; i < p->count; i++) {
             const int64_t cell = first + i * stride[p->along];
-            const double actual = guarded_value(d, d->arrays[g->written[o]].cells, cell);
+            const guarded_array *a = &d->arrays[g->written[o]];
+            const double actual = dtype_value(a->type, guarded_cell(a, cell));
             const double expected = t->values[o * p->count + i];
             const double bound = t->bounds[o * p->count + i];
             bool right = true;
@@ -124,7 +125,7 @@ static void judge_cells(const judgement *g, tally *t, const cells_piece *p) {
             else if (isinf(bound) || isnan(bound))
                 t->undecidable++;
             else
-                right = value_is_right(g, t, actual, expected, bound);
+                right = value_is_right(t, dtype_words[a->type].largest, actual, expected, bound);
             if (!right)
                 note_wrong(t, cell, o, actual, expected, t->keeps[i]);
         }
@@ -146,6 +147,14 @@ static bool doubles_have_nan(const double *v, int count) {
     return found != 0;
 }
 
+static bool narrow_have_nan(dtype type, const uint16_t *v, int count) {
+    const int infinite = dtype_narrow(type, INFINITY);
+    int found = 0;
+    for (int i = 0; i < count; i++)
+        found |= (v[i] & 0x7fff) > infinite;
+    return found != 0;
+}
+
 /* Poison is a NaN, so a cell that was left out is one, and so is the result of reading outside
    of the arrays. `p` lies along x. */
 static bool is_odd(const judgement *g, const cells_piece *p) {
@@ -153,9 +162,11 @@ static bool is_odd(const judgement *g, const cells_piece *p) {
     const int64_t first = p->at[0] + d->size[0] * (p->at[1] + d->size[1] * p->at[2]);
     bool odd = false;
     for (int o = 0; o < g->outputs && !odd; o++) {
-        const void *from = d->arrays[g->written[o]].cells + (size_t)first * d->element;
-        odd = d->element == sizeof(float) ? floats_have_nan(from, p->count)
-                                          : doubles_have_nan(from, p->count);
+        const guarded_array *a = &d->arrays[g->written[o]];
+        const void *from = guarded_cell(a, first);
+        odd = a->type == DTYPE_FLOAT    ? floats_have_nan(from, p->count)
+              : a->type == DTYPE_DOUBLE ? doubles_have_nan(from, p->count)
+                                        : narrow_have_nan(a->type, from, p->count);
     }
     return odd;
 }
@@ -247,7 +258,6 @@ static void connect(judgement *g, const model *m) {
     g->outputs = m->output_count;
     for (int o = 0; o < m->output_count; o++)
         g->written[o] = check_array(p, m->fields[m->outputs[o].field].name, true, false);
-    g->largest = dtype_words[m->dtype].largest;
 }
 
 typedef struct check {
@@ -346,7 +356,8 @@ static void judge_row(void *argument, int64_t row, int worker) {
     t->judged += d->size[0];
     for (int o = 0; o < g->outputs; o++)
         for (int64_t cell = first; cell < first + d->size[0]; cell++) {
-            const double actual = guarded_value(d, d->arrays[g->written[o]].cells, cell);
+            const guarded_array *a = &d->arrays[g->written[o]];
+            const double actual = dtype_value(a->type, guarded_cell(a, cell));
             const double expected = g->values[o][cell], bound = g->bounds[o][cell];
             const bool alone = system_march_alone(bound);
             bool right = true;
@@ -355,7 +366,7 @@ static void judge_row(void *argument, int64_t row, int worker) {
             else if (isinf(bound) || isnan(bound))
                 t->undecidable++;
             else
-                right = value_is_right(g, t, actual, expected, bound);
+                right = value_is_right(t, dtype_words[a->type].largest, actual, expected, bound);
             if (!right)
                 note_wrong(t, cell, o, actual, expected, alone);
         }

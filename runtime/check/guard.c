@@ -83,16 +83,16 @@ static void add_grid(job *j, guarded *g, int which, const sample *s, uint64_t se
     const program_array *from = &g->kernel->program->arrays[which];
     guarded_array *a = &g->arrays[g->count++];
     *a = (guarded_array){.name = from->name,
-                         .type = g->element == sizeof(float) ? DTYPE_FLOAT : DTYPE_DOUBLE,
-                         .element = g->element,
-                         .bytes = (size_t)g->points * g->element,
+                         .type = dtype_find(from->dtype),
+                         .element = from->element_bytes,
+                         .bytes = (size_t)g->points * from->element_bytes,
                          .written = from->written};
     memcpy(a->size, g->size, sizeof a->size);
     a->cells = guarded_memory(j, a->bytes);
     if (a->written) {
         touch(g->workers, a->cells, a->bytes);
     } else {
-        random_fill_sampled(g->workers, a->cells, a->element, 0, g->points,
+        random_fill_sampled(g->workers, a->cells, a->type, 0, g->points,
                             random_stream(seed, (uint64_t)which), s);
         a->content = a->cells;
     }
@@ -120,12 +120,11 @@ void guarded_open(job *j, const sg_kernel *k, const int64_t size[3], int64_t poi
     begin(k, j, out);
     memcpy(out->size, size, sizeof out->size);
     out->points = points;
-    out->element = k->program->element_bytes;
     /* A tile that hangs over the far side writes to rows and planes further on, so the zone has
        room for a plane unless that is too large. */
     const int64_t plane = size[0] * size[1] < MOST_PLANE ? size[0] * size[1] : MOST_PLANE;
     const size_t elements = ((size_t)plane + LEAST_ZONE + ZONE_STEP - 1) / ZONE_STEP * ZONE_STEP;
-    out->zone = elements * out->element;
+    out->zone = elements * k->program->element_bytes;
     for (int i = 0; i < k->program->array_count; i++)
         add_grid(j, out, i, &samples[i], seed);
     add_temporary(j, out, steps_bytes(j, k, size));

@@ -33,7 +33,6 @@ typedef struct guarded {
     device *device;
     workers *workers;
     int64_t size[3], points; /* of a grid */
-    size_t element;          /* likewise */
     size_t zone;             /* bytes of a guard zone */
     size_t temporary;        /* bytes of temporary memory, the array after the program's */
     int count;
@@ -65,10 +64,9 @@ int64_t guarded_verify(job *, const guarded *, text *first);
 /* "(3,0,5)", a cell's index in a dense array of the kernel's axes; "5" in a list. */
 void guarded_place(const guarded *, int64_t index, text *to);
 
-/* An element of a grid on the host as a double. */
-static inline double guarded_value(const guarded *g, const void *cells, int64_t index) {
-    return g->element == sizeof(float) ? (double)((const float *)cells)[index]
-                                       : ((const double *)cells)[index];
+/* A cell of an array on the host. */
+static inline const unsigned char *guarded_cell(const guarded_array *a, int64_t index) {
+    return a->cells + (size_t)index * a->element;
 }
 
 /* Host memory of the job's allocator, outside the job: arrays are too large to be kept until its

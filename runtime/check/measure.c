@@ -16,7 +16,7 @@ enum {
     MOST_REPEATS = 100,
     FEWEST = 3, /* of which there is a median */
     WARM_UPS = 3,
-    STAGE_ELEMENTS = 1 << 22
+    STAGE_BYTES = 1 << 24
 };
 #define ENOUGH_SECONDS 0.5
 
@@ -53,18 +53,17 @@ static void release(void *argument) {
     d->ops->free(d, m->to);
     d->ops->free(d, m->wash);
     sg_device_matrix_free(m->uploaded);
-    guarded_memory_free(&m->kernel->context->memory, m->stage,
-                        STAGE_ELEMENTS * m->kernel->program->element_bytes);
+    guarded_memory_free(&m->kernel->context->memory, m->stage, STAGE_BYTES);
 }
 
 /* Random data, because zeros move faster on some devices. Data that is on the device already is
    repeated there, which takes almost no time. */
-static void fill_bytes(job *j, measurement *m, void *to, size_t bytes, uint64_t seed) {
-    const size_t element = m->kernel->program->element_bytes;
+static void fill_bytes(job *j, measurement *m, void *to, size_t bytes, dtype type, uint64_t seed) {
+    const size_t element = dtype_words[type].bytes;
     device *d = m->device;
-    size_t done = STAGE_ELEMENTS * element;
+    size_t done = STAGE_BYTES;
     done = done < bytes ? done : bytes;
-    random_fill(context_workers(j, m->kernel->context), m->stage, element, 0,
+    random_fill(context_workers(j, m->kernel->context), m->stage, type, 0,
                 (int64_t)((done + element - 1) / element), seed);
     d->ops->upload(d, j, to, m->stage, done);
     while (done < bytes) {
@@ -76,7 +75,8 @@ static void fill_bytes(job *j, measurement *m, void *to, size_t bytes, uint64_t 
 }
 
 static void fill_array(job *j, measurement *m, int which) {
-    fill_bytes(j, m, m->arrays[which], (size_t)m->points * m->kernel->program->element_bytes,
+    const program_array *a = &m->kernel->program->arrays[which];
+    fill_bytes(j, m, m->arrays[which], (size_t)m->points * a->element_bytes, dtype_find(a->dtype),
                random_stream(1, (uint64_t)which));
 }
 
@@ -87,7 +87,7 @@ static void prepare_copy(job *j, measurement *m) {
     m->half = m->half > 0 ? m->half : 1;
     m->from = d->ops->alloc(d, j, m->half);
     m->to = d->ops->alloc(d, j, m->half);
-    fill_bytes(j, m, m->from, m->half, 1);
+    fill_bytes(j, m, m->from, m->half, DTYPE_FLOAT, 1);
 }
 
 static void prepare_launch(job *j, measurement *m, const double *parameters, size_t temporary) {
@@ -108,7 +108,8 @@ static void prepare_grid(job *j, measurement *m) {
     const program *p = m->kernel->program;
     m->bytes = p->grid.bytes_per_point * (double)m->points;
     for (int i = 0; i < p->array_count; i++) {
-        m->arrays[i] = m->device->ops->alloc(m->device, j, (size_t)m->points * p->element_bytes);
+        m->arrays[i] =
+            m->device->ops->alloc(m->device, j, (size_t)m->points * p->arrays[i].element_bytes);
         fill_array(j, m, i);
         m->grids[i] = (sg_grid){.data = m->arrays[i]};
         memcpy(m->grids[i].size, m->result.size, sizeof m->result.size);
@@ -153,7 +154,7 @@ static void prepare_lists(job *j, measurement *m) {
 
 /* The vectors x and y: the matrix gives their length, the spec their number. */
 static void prepare_vector(job *j, measurement *m, int which, int64_t length) {
-    const size_t element = m->kernel->program->element_bytes;
+    const size_t element = m->kernel->program->arrays[which].element_bytes;
     const int64_t points = m->points,
                   vectors = m->kernel->program->arrays[which].lists.extent[1].plus;
     if (length > LAUNCH_MOST_BYTES / (int64_t)element / vectors)
@@ -187,7 +188,7 @@ static void prepare_product(job *j, measurement *m) {
 }
 
 static void prepare(job *j, measurement *m) {
-    m->stage = guarded_memory(j, STAGE_ELEMENTS * m->kernel->program->element_bytes);
+    m->stage = guarded_memory(j, STAGE_BYTES);
     if (m->matrix != NULL)
         prepare_product(j, m);
     else if (!program_is_grid(m->kernel->program))

@@ -111,7 +111,7 @@ static bool complete_strides(job *j, const program *p, int which, const sg_grid 
 static bool find_span(job *j, const program *p, int which, launch *out) {
     launch_grid *g = &out->grids[which];
     const char *name = p->arrays[which].name;
-    const int64_t element = (int64_t)p->element_bytes;
+    const int64_t element = (int64_t)program_grid_bytes(p, which);
     int64_t below = 0, above = 0;
     for (int axis = 0; axis < PROGRAM_AXES; axis++) {
         const int64_t reach = (out->size[axis] - 1) * magnitude(g->stride[axis]);
@@ -122,9 +122,9 @@ static bool find_span(job *j, const program *p, int which, launch *out) {
     }
     above += element;
     const uintptr_t at = (uintptr_t)g->data;
-    if (at % p->element_bytes != 0)
-        return context_refuse(j, "'%s': its address is not a multiple of its element's %zu bytes",
-                              name, p->element_bytes);
+    if (at % (uintptr_t)element != 0)
+        return context_refuse(j, "'%s': its address is not a multiple of its element's %lld bytes",
+                              name, (long long)element);
     if (at < (uint64_t)below || UINTPTR_MAX - at < (uint64_t)above)
         return context_refuse(j, "'%s': its strides lead out of the address space", name);
     g->low = at - (uintptr_t)below;

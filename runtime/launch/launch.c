@@ -44,11 +44,11 @@ size_t layers_bytes(job *j, const program *p, const int64_t size[3]) {
 }
 
 /* Moves the cell (0, 0, 0) of a grid by so many cells, in its own or another's memory. */
-static void move(const program *p, launch_grid *g, const int64_t by[3]) {
+static void move(size_t element, launch_grid *g, const int64_t by[3]) {
     uint64_t cells = 0; /* modulo 2^64: the stride of an axis of one cell may be anything */
     for (int axis = 0; axis < PROGRAM_AXES; axis++)
         cells += (uint64_t)by[axis] * (uint64_t)g->stride[axis];
-    g->data = (unsigned char *)((uintptr_t)g->data + (uintptr_t)(cells * p->element_bytes));
+    g->data = (unsigned char *)((uintptr_t)g->data + (uintptr_t)(cells * element));
 }
 
 /* The layer, of which the first cell is at `first` of the view's grid. */
@@ -59,7 +59,7 @@ static void view_layer(const program *p, const launch *l, int layer, const int64
     *out = (launch_grid){.data = l->temporaries[layer].data,
                          .stride = {1, extent[0], extent[0] * extent[1]}};
     const int64_t back[3] = {-first[0], -first[1], -first[2]};
-    move(p, out, back);
+    move(p->element_bytes, out, back);
 }
 
 void layers_view(const program *p, const launch *l, int which, layer_view *out) {
@@ -82,7 +82,7 @@ void layers_view(const program *p, const launch *l, int which, layer_view *out) 
         const bool touched = p->grid.layer_count == 0 || (p->arrays[i].written ? last : first);
         out->grids[i] = touched ? l->grids[i] : (launch_grid){.data = NULL};
         if (touched && within)
-            move(p, &out->grids[i], origin);
+            move(program_grid_bytes(p, i), &out->grids[i], origin);
     }
     for (int i = 0; i < p->grid.layer_count; i++) {
         launch_grid *g = &out->grids[p->array_count + i];
@@ -146,7 +146,7 @@ static bool is_aligned(const sg_kernel *k, const layer_view *l, const program_la
         return false;
     for (int i = 0; i < l->count; i++) {
         const launch_grid *g = &l->grids[i];
-        if ((uintptr_t)g->data % ((size_t)vector * k->program->element_bytes) != 0)
+        if ((uintptr_t)g->data % ((size_t)vector * program_grid_bytes(k->program, i)) != 0)
             return false;
         for (int axis = 1; axis < PROGRAM_AXES; axis++) {
             const int of = p->grid.axes[axis];
@@ -168,7 +168,6 @@ static bool is_long(const layer_view *l, int of, int low, int high) {
  */
 static bool has_needs(const sg_kernel *k, const layer_view *l, const program_launch *p) {
     const program_needs *n = &p->grid.needs;
-    const int64_t pitch = PROGRAM_MOST_PITCH / (int64_t)k->program->element_bytes;
     if (!is_aligned(k, l, p) || l->end[p->grid.axes[0]] % n->multiple != 0)
         return false;
     if (n->width == 0)
@@ -182,6 +181,7 @@ static bool has_needs(const sg_kernel *k, const layer_view *l, const program_lau
             return false;
     }
     for (int i = 0; i < l->count && n->rows; i++) {
+        const int64_t pitch = PROGRAM_MOST_PITCH / (int64_t)program_grid_bytes(k->program, i);
         const int64_t stride = l->grids[i].stride[p->grid.axes[1]];
         if (stride > pitch || stride < -pitch)
             return false;

@@ -152,8 +152,8 @@ void steps_rotate(const program *, launch *, int *final);
 /* Copies cells and nothing between them, on the stream: the longest runs of cells that are dense in
    both arrays, as rows along the next axis, and along the one after it if the strides permit. Rows
    with negative strides are copied one at a time. `low` and `high` are not looked at. */
-void launch_copy(job *, const sg_kernel *, const int64_t size[3], const launch_grid *from,
-                 const launch_grid *to, void *stream);
+void launch_copy(job *, const sg_kernel *, size_t element, const int64_t size[3],
+                 const launch_grid *from, const launch_grid *to, void *stream);
 
 /* Makes the steps; fails the job if a launch fails. `final` as in sg_run. The launch's grids are
    those of the next step afterwards. */

@@ -11,10 +11,10 @@ typedef struct steps {
     int *final;
 } steps;
 
-void launch_copy(job *j, const sg_kernel *k, const int64_t size[3], const launch_grid *from,
-                 const launch_grid *to, void *stream) {
+void launch_copy(job *j, const sg_kernel *k, size_t cell, const int64_t size[3],
+                 const launch_grid *from, const launch_grid *to, void *stream) {
     device *d = k->context->device;
-    const int64_t element = k->program->element_bytes;
+    const int64_t element = (int64_t)cell;
     int64_t run = 1, count[3] = {1, 1, 1};
     int axis = 0;
     for (; axis < PROGRAM_AXES; axis++) {
@@ -53,7 +53,8 @@ static void keep_cells(job *j, const steps *s) {
     for (int i = 0; !l->whole && i < p->array_count; i++) {
         const program_array *a = &p->arrays[i];
         if (a->written && a->grid.reads >= 0 && s->done < (a->grid.previous >= 0 ? 2 : 1))
-            launch_copy(j, s->kernel, l->size, &l->grids[a->grid.reads], &l->grids[i], s->stream);
+            launch_copy(j, s->kernel, program_grid_bytes(p, i), l->size, &l->grids[a->grid.reads],
+                        &l->grids[i], s->stream);
     }
 }
 

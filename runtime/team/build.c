@@ -34,6 +34,7 @@ static bool divide(job *j, const building *b, const sg_kernel *k, const int *wan
     const program *p = k->program;
     if (!program_is_grid(p))
         context_refuse(j, "'%s' is no stencil, of which alone a team runs parts", p->name);
+    team_refuse_narrow(j, p);
     if (p->grid.call_count > 0)
         context_refuse(j, "'%s' is a system, which a team cannot run in parts: run it on one rank",
                        p->name);

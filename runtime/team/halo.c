@@ -5,6 +5,13 @@
 #include "base/clock.h"
 #include "runtime/team/team.h"
 
+void team_refuse_narrow(job *j, const program *p) {
+    for (int i = 0; i < p->array_count; i++)
+        if (program_grid_bytes(p, i) != p->element_bytes)
+            context_refuse(j, "'%s' has cells of %s, and a team exchanges cells of the dtype alone",
+                           p->name, p->arrays[i].dtype);
+}
+
 static size_t face_bytes(const sg_kernel *k, const face *f) {
     return (size_t)(f->size[0] * f->size[1] * f->size[2]) * k->program->element_bytes;
 }
@@ -99,7 +106,8 @@ static void lay_messages(job *j, const transfer *t, const face *faces, int face_
         for (int a = 0; a < t->count && !in_place && (pack || unpack); a++) {
             const launch_grid cells = find_cells(t, faces, i, a);
             const launch_grid packed = dense(buffer + (size_t)a * bytes, f->size);
-            launch_copy(j, k, f->size, pack ? &cells : &packed, pack ? &packed : &cells, t->stream);
+            launch_copy(j, k, k->program->element_bytes, f->size, pack ? &cells : &packed,
+                        pack ? &packed : &cells, t->stream);
         }
         buffer += (size_t)t->count * bytes;
     }

@@ -30,6 +30,7 @@ static void arrange_part(job *j, const sg_team *t, const program *p, sg_team_par
     if (p->grid.call_count > 0)
         context_refuse(j, "'%s' is a system, which a team cannot run in parts: run it on one rank",
                        p->name);
+    team_refuse_narrow(j, p);
     for (int axis = 0; axis < PROGRAM_AXES; axis++) {
         int64_t *size = &part->global[axis];
         if (*size == 0 && axis >= p->dims)

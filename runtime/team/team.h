@@ -42,6 +42,9 @@ struct sg_team {
     void *side; /* a stream of high priority, for stores and NCCL; else NULL */
 };
 
+/* Refuses a program with arrays of 16 bits: exchanges move cells of the dtype. */
+void team_refuse_narrow(job *, const program *);
+
 digest team_digest(const sg_kernel *);
 /* NULL: there is none. */
 team_division *team_find(const sg_team *, const digest *source);

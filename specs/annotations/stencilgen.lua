@@ -31,7 +31,8 @@
 
 ---@alias stencilgen.axis "x" | "y" | "z"
 ---@alias stencilgen.dtype "float" | "double"
----@alias stencilgen.list_dtype stencilgen.dtype | "int32" | "int64" | "uint32"
+---@alias stencilgen.storage stencilgen.dtype | "half" | "bfloat16"
+---@alias stencilgen.list_dtype stencilgen.storage | "int32" | "int64" | "uint32"
 ---@alias stencilgen.use
 ---| "in" # read only
 ---| "out" # written only
@@ -74,6 +75,7 @@
 ---@class stencilgen.field_keys
 ---@field use stencilgen.use
 ---@field levels? 1 | 2 2 keeps the previous time level
+---@field storage? stencilgen.storage "half" or "bfloat16": the array holds 16 bits
 ---@field values? number[] the numbers that the field holds, from which checks draw
 ---@field range? number[] the least and the greatest number that the field holds, for checks
 
@@ -134,6 +136,7 @@
 ---@field fields? table<string, stencilgen.use | stencilgen.field_keys>
 ---@field parameters? table<string, number | true> default values; true for none
 ---@field dtype? stencilgen.dtype
+---@field storage? stencilgen.storage "half" or "bfloat16": the arrays hold 16 bits
 ---@field boundary? stencilgen.side | stencilgen.boundary
 ---@field points? table<string, stencilgen.points> places where values are added or recorded
 ---@field monitors? table<string, stencilgen.monitor> reductions over the grid
@@ -166,7 +169,8 @@
 ---@field name string an identifier; names the kernel and the file
 ---@field weights stencilgen.filter nested lists, one for each row; not flipped; the middle is at half the size, rounded down
 ---@field parameters? table<string, number | true> default values; true for none
----@field dtype? stencilgen.dtype
+---@field dtype? stencilgen.storage
+---@field storage? stencilgen.storage "half" or "bfloat16": the arrays hold 16 bits
 ---@field boundary? stencilgen.side | stencilgen.boundary any but "fixed"; "zero" by default
 ---@field schedule? stencilgen.schedule
 ---@field tune? stencilgen.tune what tuning tries
@@ -174,6 +178,8 @@
 ---@alias stencilgen.list_dtype
 ---| "float"
 ---| "double"
+---| "half"
+---| "bfloat16"
 ---| "int32"
 ---| "int64"
 ---| "uint32"

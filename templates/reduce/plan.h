@@ -3,6 +3,8 @@
 // generator's own plan.h takes its place and defines as much of this as its template asks for.
 
 using Real = float;
+struct Input;
+template <class Of> using Stored = Real; // an element in memory
 
 #define PLAN_PLACES 0 // as plan::places, for the preprocessor: so is each of its constants
 #define PLAN_INPUTS 2

@@ -19,9 +19,9 @@ template <class A> __device__ __forceinline__ bool is_aligned(const A &arguments
     return reinterpret_cast<unsigned long long>(arguments.input) % 16 == 0;
 }
 
-template <bool aligned> __device__ __forceinline__ Pack<Real, pack> read_pack(const Real *from) {
+template <bool aligned> __device__ __forceinline__ Pack<Real, pack> read_pack(const Stored<Input> *from) {
     if constexpr (aligned)
-        return load_behind(reinterpret_cast<const Pack<Real, pack> *>(from));
+        return load_behind(reinterpret_cast<const Pack<Stored<Input>, pack> *>(from));
     Pack<Real, pack> to;
 #pragma unroll
     for (int k = 0; k < pack; ++k)
@@ -33,6 +33,8 @@ __device__ __forceinline__ Elements read_elements(const A &arguments, Index numb
 #if PLAN_INPUTS == 2
     return {read_pack<aligned>(arguments.input + number * pack),
             read_pack<aligned>(arguments.second + number * pack)};
+#elif defined(PLAN_CELL)
+    return read_pack<aligned>(arguments.input + number * pack);
 #else
     const Real *const from = arguments.input + number * pack;
     if constexpr (aligned)

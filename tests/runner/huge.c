@@ -19,6 +19,7 @@ typedef struct sparse {
     const test_subject *subject;
     const place *place;
     uint64_t seed;
+    dtype type;
     size_t element;
     int64_t stride[AXES], cells;
     range ranges[AXES][RANGES];
@@ -130,7 +131,7 @@ static void check_outside(job *j, sparse *s, int array, int64_t cell, int64_t co
         bool inside = true;
         for (int axis = 0; axis < AXES; axis++)
             inside = inside && at[axis] >= p->begin[axis] && at[axis] < p->end[axis];
-        const double now = image_value(s->host[array], s->element, i);
+        const double now = image_value(s->host[array], s->type, i);
         if (!inside && !isnan(now) && s->wrong.length == 0) {
             text_printf(&s->wrong, "%s at (%lld,%lld,%lld), outside of the box, became ",
                         s->subject->arrays[array].name, (long long)at[0], (long long)at[1],
@@ -156,11 +157,11 @@ static void judge_row(job *j, sparse *s, int64_t y, int64_t z) {
     for (int o = 0; o < outputs; o++)
         for (int i = 0; i < count && s->wrong.length == 0; i++) {
             const int64_t cell = p->begin[0] + i + y * s->stride[1] + z * s->stride[2];
-            const double actual = image_value(s->host[k->written[o]], s->element, cell);
+            const double actual = image_value(s->host[k->written[o]], s->type, cell);
             const double expected = values[o * count + i], bound = bounds[o * count + i];
             const bool alone = kept[i] && k->arrays[k->written[o]].reads < 0;
             if (alone ? isnan(actual)
-                      : value_is_right(k->model->dtype, actual, expected, kept[i] ? 0 : bound))
+                      : value_is_right(s->type, actual, expected, kept[i] ? 0 : bound))
                 continue;
             text_printf(&s->wrong, "%s at (%lld,%lld,%lld): ", k->arrays[k->written[o]].name,
                         (long long)(p->begin[0] + i), (long long)y, (long long)z);
@@ -230,6 +231,7 @@ const char *huge_run(job *j, const test_subject *k, const place *p, uint64_t see
     sparse s = {.subject = k,
                 .place = p,
                 .seed = seed,
+                .type = k->model->dtype,
                 .element = k->info.element_size,
                 .wrong = text_new(j)};
     s.stride[0] = 1;

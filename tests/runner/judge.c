@@ -96,11 +96,11 @@ static void judge_row(judging *g, int output, int64_t y, int64_t z, int count) {
             continue;
         }
         const double value = g->values[output * count + i], bound = g->bounds[output * count + i];
-        const double actual = image_value(m->after, s->element, at);
+        const double actual = image_value(m->after, s->type, at);
         s->judged++;
         if (isinf(bound) || isnan(bound))
             s->undecidable++;
-        else if (!value_is_right(k->model->dtype, actual, value, bound)) {
+        else if (!value_is_right(s->type, actual, value, bound)) {
             text t = text_new(s->wrong.job);
             text_add(&t, ", bound ");
             say_value(&t, bound);
@@ -158,8 +158,8 @@ static void compare_memory(judging *g) {
         for (int64_t at = 0; at < m->count; at++)
             if (memcmp(g->expected[i] + (size_t)at * s->element, m->after + (size_t)at * s->element,
                        s->element) != 0) {
-                scene_say(s, i, at, image_value(m->after, s->element, at),
-                          image_value(g->expected[i], s->element, at), ", which must not change");
+                scene_say(s, i, at, image_value(m->after, s->type, at),
+                          image_value(g->expected[i], s->type, at), ", which must not change");
                 break;
             }
     }

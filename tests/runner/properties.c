@@ -26,10 +26,7 @@ static void need(job *j, const test_subject *s, sg_status status) {
 
 static void to_dtype(const test_subject *s, const double *from, int64_t cells, void *to) {
     for (int64_t i = 0; i < cells; i++)
-        if (s->info.element_size == sizeof(float))
-            ((float *)to)[i] = (float)from[i];
-        else
-            ((double *)to)[i] = from[i];
+        dtype_store(s->model->dtype, (char *)to + (size_t)i * s->info.element_size, from[i]);
 }
 
 static void judge_rows(job *j, const test_subject *s, data *d, void *const *raw) {
@@ -81,7 +78,7 @@ static void apply(job *j, const test_subject *s, data *d) {
             need(j, s, sg_download(s->context, raw[i], grids[i].data, bytes));
             d->array[i] = job_array(j, (size_t)d->cells, sizeof(double));
             for (int64_t c = 0; c < d->cells; c++)
-                d->array[i][c] = image_value(raw[i], s->info.element_size, c);
+                d->array[i][c] = image_value(raw[i], s->model->dtype, c);
         }
         sg_free(s->context, grids[i].data);
     }

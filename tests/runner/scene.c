@@ -46,8 +46,9 @@ static void fill_pattern(size_t element, image *m, uint64_t seed) {
     for (int64_t i = 0; i < m->count; i++) {
         const uint64_t bits = random_bits(seed, (uint64_t)i);
         put_bits(element, m->before, i,
-                 element == 4 ? 0x7fc00000u | (bits & 0x3fffff)
-                              : UINT64_C(0x7ff8000000000000) | bits >> 14);
+                 element == 2   ? 0x7fc0u | (bits & 0x3f)
+                 : element == 4 ? 0x7fc00000u | (bits & 0x3fffff)
+                                : UINT64_C(0x7ff8000000000000) | bits >> 14);
     }
 }
 
@@ -78,10 +79,8 @@ static void fill_cells(const scene *s, image *m, const sample *from, bool writte
                 const double value = draw(s, from, seed, cell);
                 if (written)
                     put_bits(s->element, m->before, i, UINT64_MAX);
-                else if (s->element == sizeof(float))
-                    ((float *)m->before)[i] = (float)value;
                 else
-                    ((double *)m->before)[i] = value;
+                    dtype_store(s->type, m->before + (size_t)i * s->element, value);
             }
 }
 
@@ -91,7 +90,11 @@ static void need(job *j, const scene *s, sg_status status) {
 }
 
 void scene_open(job *j, const test_subject *k, const place *p, uint64_t seed, scene *s) {
-    *s = (scene){.subject = k, .place = *p, .element = k->info.element_size, .wrong = text_new(j)};
+    *s = (scene){.subject = k,
+                 .place = *p,
+                 .type = dtype_find(k->arrays[0].dtype),
+                 .element = k->arrays[0].element_size,
+                 .wrong = text_new(j)};
     job_defer(j, scene_close, s);
     /* No axis like another, and a first cell before the whole grid: a ghost cell. */
     s->where = (reference_place){.origin = {-2, 3, 1}, .step = FIRST_STEP};

@@ -18,6 +18,7 @@ typedef struct scene scene;
 struct scene {
     const test_subject *subject;
     place place;
+    dtype type; /* of the cells of all arrays */
     size_t element;
     image images[SUBJECT_ARRAYS];
     reference_place where;  /* in a whole grid that is larger; the step is the next */
@@ -42,9 +43,8 @@ void scene_run(job *, scene *);
    launch may be refused, and was, because it would make several steps. */
 bool scene_launch(job *, scene *, int64_t steps, int *final);
 
-static inline double image_value(const unsigned char *bytes, size_t element, int64_t i) {
-    return element == sizeof(float) ? (double)((const float *)bytes)[i]
-                                    : ((const double *)bytes)[i];
+static inline double image_value(const unsigned char *bytes, dtype type, int64_t i) {
+    return dtype_value(type, bytes + (size_t)i * dtype_words[type].bytes);
 }
 
 static inline int64_t image_index(const image *m, int64_t x, int64_t y, int64_t z) {

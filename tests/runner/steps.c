@@ -95,11 +95,11 @@ static void judge_row(judging *g, int output, int64_t y, int64_t z, int count) {
         if (g->kept[i])
             continue;
         const double value = g->values[output * count + i], bound = g->bounds[output * count + i];
-        const double actual = image_value(s->images[which].after, s->element, at);
+        const double actual = image_value(s->images[which].after, s->type, at);
         g->judged++;
         if (isinf(bound) || isnan(bound))
             g->undecidable++;
-        else if (!value_is_right(k->model->dtype, actual, value, bound)) {
+        else if (!value_is_right(s->type, actual, value, bound)) {
             text t = text_new(s->wrong.job);
             text_add(&t, " after several steps, bound ");
             text_number(&t, bound, 9);
@@ -135,8 +135,8 @@ static void compare_memory(judging *g) {
         for (int64_t at = 0; at < m->count && s->wrong.length == 0; at++)
             if (memcmp(g->expected[i] + (size_t)at * s->element, m->after + (size_t)at * s->element,
                        s->element) != 0)
-                scene_say(s, i, at, image_value(m->after, s->element, at),
-                          image_value(g->expected[i], s->element, at),
+                scene_say(s, i, at, image_value(m->after, s->type, at),
+                          image_value(g->expected[i], s->type, at),
                           ", which must not change in any step");
     }
 }

@@ -47,15 +47,25 @@ static void read_whole(reduce_elements *e, int64_t first, int count) {
     }
 }
 
+/* What the map reads of an input, in the type of the arithmetic. */
+static const void *operands(reduce_elements *e, int which, int64_t first, int count) {
+    const dtype held = pattern_storage(&e->reduce->pattern);
+    const void *input = which == 0 ? e->input : e->second;
+    if (!dtype_is_narrow(held))
+        return (const char *)input + (size_t)first * dtype_words[held].bytes;
+    for (int i = 0; i < count; i++)
+        e->widened[which][i] = (float)pattern_get(held, input, first + i).real;
+    return e->widened[which];
+}
+
 void reduce_elements_read(reduce_elements *e, int64_t first, int count) {
-    const dtype type = e->subject->dtype;
+    const dtype type = pattern_storage(&e->reduce->pattern);
     if (type >= DTYPE_REALS) {
         read_whole(e, first, count);
     } else if (e->reference != NULL) {
-        const size_t skip = (size_t)first * dtype_words[type].bytes;
         const reference_array arrays[2 * MAX_FIELDS] = {
-            {(const char *)e->input + skip, {1, 0, 0}, NULL},
-            {(const char *)e->second + skip, {1, 0, 0}, NULL}};
+            {operands(e, 0, first, count), {1, 0, 0}, NULL},
+            {operands(e, 1, first, count), {1, 0, 0}, NULL}};
         reference_row(e->reference, arrays, (const int64_t[AXES]){count, 1, 1}, NULL, 0, 0, 0,
                       count, e->scratch, e->value, e->error, NULL);
     } else {

@@ -30,9 +30,10 @@ static void add_arrays(program *p, const reduce *r, dtype type) {
     const reduce_arrays at = reduce_arrays_of(r);
     const program_extent results = r->segmented ? extent_of(REDUCE_SEGMENTS, 0) : extent_of(-1, 1);
     pattern_size(p, "count", at.input, 0);
-    pattern_array(p, "input", type, extent_of(REDUCE_COUNT, 0));
+    const dtype held = pattern_storage(&r->pattern);
+    pattern_array(p, "input", held, extent_of(REDUCE_COUNT, 0));
     if (r->inputs == 2)
-        pattern_array(p, "second", type, extent_of(REDUCE_COUNT, 0));
+        pattern_array(p, "second", held, extent_of(REDUCE_COUNT, 0));
     if (r->segmented) {
         pattern_size(p, "segments", at.offsets, 0);
         pattern_array(p, "offsets", DTYPE_INT64, extent_of(REDUCE_SEGMENTS, 1));
@@ -106,7 +107,8 @@ void reduce_print(const subject *s, model_detail detail, text *t) {
     const reduce *r = s->model;
     const dtype type = s->dtype;
     text_printf(t, "%s of %s%s%s\n", name_of(r), r->inputs == 2 ? "two lists of " : "",
-                dtype_words[type].name, r->segmented ? ", by segments" : "");
+                dtype_words[pattern_storage(&r->pattern)].name,
+                r->segmented ? ", by segments" : "");
     if (r->op.id == OPERATOR_OWN) {
         text_add(t, "identity = ");
         operator_write_value(t, type, r->op.identity);

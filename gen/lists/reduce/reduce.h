@@ -82,6 +82,7 @@ typedef struct reduce_elements {
     pattern_machine *map;       /* whole numbers; NULL: no map */
     const reference *reference; /* reals; NULL: no map */
     void *scratch;
+    float widened[2][REDUCE_CHUNK]; /* of narrow elements, for the map */
     double value[REDUCE_CHUNK], error[REDUCE_CHUNK];
     int64_t whole[REDUCE_CHUNK];
     pattern_value last; /* of reduce_count_sides */

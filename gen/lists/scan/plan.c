@@ -280,8 +280,12 @@ scan_plan scan_fit(job *j, const subject *subject, const family_request *r) {
                 .plan = {.schedule = pattern_wanted(j, subject, r->schedule), .runs = 1}};
     scan_plan *p = &f.plan;
     p->asked = p->schedule.algorithm != SCAN_AUTO;
+    const bool narrow = dtype_is_narrow(pattern_storage(&((const scan *)subject->model)->pattern));
     if (!p->asked)
-        p->schedule.algorithm = best_algorithm(&f);
+        p->schedule.algorithm = narrow ? SCAN_LOOK_BACK : best_algorithm(&f);
+    if (narrow && p->schedule.algorithm != SCAN_LOOK_BACK)
+        refuse(&f, "it keeps elements as they are, and half and bfloat16 are converted; look-back "
+                   "does so");
     if (p->schedule.algorithm == SCAN_PERSISTENT)
         fit_persistent(&f);
     else

@@ -96,7 +96,7 @@ void scan_print(const subject *subject, model_detail detail, text *t) {
     const scan *s = subject->model;
     const dtype type = subject->dtype;
     text_printf(t, "%s scan of %s by %s\n", s->exclusive ? "exclusive" : "inclusive",
-                dtype_words[type].name, operator_name(&s->op));
+                dtype_words[pattern_storage(&s->pattern)].name, operator_name(&s->op));
     if (s->deterministic)
         text_add(t, "the same bits on every run\n");
     if (s->op.id == OPERATOR_OWN) {
@@ -151,7 +151,7 @@ family_build *scan_build(job *j, const subject *subject, const family_request *r
     const scan_plan plan = scan_fit(j, subject, r);
     const size_t element = dtype_words[subject->dtype].bytes;
     program *p = pattern_program(j, &s->pattern, PROGRAM_SCAN, r->gpu);
-    add_arrays(p, subject->dtype);
+    add_arrays(p, pattern_storage(&s->pattern));
     if (plan.schedule.algorithm == SCAN_PERSISTENT)
         add_persistent(j, p, &plan, r->gpu);
     else if (plan.schedule.algorithm == SCAN_LOOK_BACK)
@@ -320,8 +320,24 @@ static void begin(job *j, prefix *p, const subject *subject, const double *param
 
 /* ---- the verdict --------------------------------------------------------------------------- */
 
+/* Storing a result of a narrow type rounds once more, perhaps to an infinity. */
+static void judge_stored(job *j, const prefix *p, dtype held, int64_t at, double got,
+                         family_verdict *out) {
+    const dtype_word *w = &dtype_words[held];
+    const double wanted = value_of(p).real, bound = bound_of(p, wanted);
+    const double stored = bound + fmax(w->epsilon * (fabs(wanted) + bound), w->smallest / 2);
+    const bool beyond = fabs(wanted) + stored > w->largest;
+    verdict_real(j, out, "output", at, held, got, wanted, stored,
+                 p->undecidable || (beyond && isinf(got) && (got > 0) == (wanted > 0)));
+}
+
 static void judge_one(job *j, const prefix *p, int64_t at, pattern_value got, family_verdict *out) {
     const pattern_value wanted = value_of(p);
+    const dtype held = pattern_storage(&p->scan->pattern);
+    if (dtype_is_narrow(held)) {
+        judge_stored(j, p, held, at, got.real, out);
+        return;
+    }
     if (p->dtype >= DTYPE_REALS)
         verdict_whole(j, out, "output", at, p->dtype, got, wanted);
     else
@@ -333,12 +349,13 @@ void scan_judge(job *j, const subject *subject, const program *program, const fa
                 const family_call *after, family_verdict *out) {
     const scan *s = subject->model;
     const int64_t count = before->sizes[0];
+    const dtype held = pattern_storage(&s->pattern);
     prefix p;
     *out = (family_verdict){0};
     begin(j, &p, subject, before->parameters, scan_depth(program, count));
     for (int64_t i = 0; i < count; i++) {
-        const pattern_value x = pattern_get(p.dtype, before->arrays[SCAN_INPUT], i);
-        const pattern_value got = pattern_get(p.dtype, after->arrays[SCAN_OUTPUT], i);
+        const pattern_value x = pattern_get(held, before->arrays[SCAN_INPUT], i);
+        const pattern_value got = pattern_get(held, after->arrays[SCAN_OUTPUT], i);
         if (!s->exclusive)
             add_element(&p, x);
         judge_one(j, &p, i, got, out);

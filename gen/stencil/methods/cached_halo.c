@@ -54,6 +54,7 @@ static const block_form block = {.registers = registers,
                                  .cycles = cycles,
                                  .edge = block_edge};
 static const form form_tile = {.file = "cached_halo.cu",
+                               .narrow = true,
                                .barriers = true,
                                .staged = true,
                                .bare_tile = true,

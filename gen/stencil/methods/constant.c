@@ -23,6 +23,7 @@ static double instructions(const plan *p) {
 static const block_form block = {
     .registers = registers, .traffic = traffic, .instructions = instructions};
 static const form form_constant = {.file = "constant.cu",
+                                   .narrow = true,
                                    .plain = true,
                                    .constant = true,
                                    .block = &block,

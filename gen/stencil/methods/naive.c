@@ -27,6 +27,7 @@ static const block_form point_block = {.registers = point_registers,
                                        .instructions = instructions,
                                        .spills = true};
 static const form point_form = {.file = "naive.cu",
+                                .narrow = true,
                                 .plain = true,
                                 .points = true,
                                 .block = &point_block,
@@ -85,6 +86,7 @@ static void write_rows(text *t, const plan *p) {
 }
 
 static const form pack_form = {.file = "packs.cu",
+                               .narrow = true,
                                .points = true,
                                .definitions = write_rows,
                                .plain = true,
@@ -102,7 +104,7 @@ static const form *choose(const plan_facts *f, const schedule *s) {
 }
 
 static void candidates(search *s) {
-    static const int vectors[] = {1, 2, 4, 0}, none[] = {0};
+    static const int vectors[] = {1, 2, 4, 0}, narrow[] = {1, 2, 4, 8, 0}, none[] = {0};
     static const search_tiles tiles[AXES] = {
         {{256}, {512}, {1024}, {2048}},
         {{32, 8}, {64, 4}, {128, 2}, {128, 4}, {128, 8}, {256, 1}, {256, 2}, {256, 4}, {512, 2}},
@@ -114,7 +116,7 @@ static void candidates(search *s) {
          {128, 2, 1},
          {128, 4, 1},
          {8, 8, 8}}};
-    search_blocks(s, tiles, none, vectors);
+    search_blocks(s, tiles, none, search_widest(s) > 4 ? narrow : vectors);
 }
 
 const method method_naive = {

@@ -126,7 +126,7 @@ static int slab_of(const plan *p) {
     static const double share = 0.30517578125; /* 16 of an H100's 52.4 MB */
     if (p->walk > LONG_WALK)
         return INT32_MAX;
-    return (int)(share * p->gpu->l2_bytes / (double)dtype_words[p->facts->model->dtype].bytes);
+    return (int)(share * p->gpu->l2_bytes / (double)model_cell_bytes(p->facts->model));
 }
 
 static const char *fit(job *j, plan *p) {
@@ -179,7 +179,7 @@ static double count_instructions(const plan *p) {
 /* Elements that a block asks the second-level cache for, for each point it makes: its tile with the
    halo in each plane, and the planes before and behind. */
 static double asked(const plan *p) {
-    const double sector = sector_bytes / (double)dtype_words[p->facts->model->dtype].bytes;
+    const double sector = sector_bytes / (double)model_cell_bytes(p->facts->model);
     double sum = 0;
     for (int i = 0; i < p->array_count; i++) {
         const plan_array *a = &p->arrays[i];
@@ -267,7 +267,7 @@ static void cost(plan *p, const int64_t size[AXES]) {
     const model *m = p->facts->model;
     const gpu *t = p->gpu;
     plan_estimate *e = &p->estimate;
-    const double bytes = (double)dtype_words[m->dtype].bytes;
+    const double bytes = (double)model_cell_bytes(m);
     const double machine = t->clock * t->multiprocessors;
     const double points = (double)p->schedule.vector * p->streamed.lane_y;
     e->blocks_resident = plan_resident(p);
@@ -428,6 +428,7 @@ static void needs(const plan *p, program_needs *n) {
 }
 
 static const form planes_form = {.file = "streamed.cu",
+                                 .narrow = true,
                                  .points = true,
                                  .plain = true,
                                  .packs = true,
@@ -440,6 +441,7 @@ static const form planes_form = {.file = "streamed.cu",
                                  .constants = constants};
 /* For linear updates that reach along x in several planes. Small grids are made point by point. */
 static const form sums_form = {.file = "streamed_sums.cu",
+                               .narrow = true,
                                .sums = true,
                                .points = true,
                                .plain = true,
@@ -483,7 +485,7 @@ static void candidates(search *s) {
        of them the shape reaches, the longer walks pay. With packs of 16 bytes: they load least. */
     static const search_tiles wide[AXES] = {{{0}}, {{128}, {256}, {512}}, {{0}}};
     static const int far[] = {12, 16, 32, 48, 64, 96, 128, 0};
-    const int pack[] = {MAX_PACK_BYTES / (int)dtype_words[s->facts->model->dtype].bytes, 0};
+    const int pack[] = {MAX_PACK_BYTES / (int)model_cell_bytes(s->facts->model), 0};
     search_blocks(s, wide, far, pack);
 }
 

@@ -21,6 +21,7 @@ static const block_form block = {.registers = registers,
                                  .cycles = block_tile_cycles,
                                  .edge = block_edge};
 static const form form_tiled = {.file = "tiled.cu",
+                                .narrow = true,
                                 .barriers = true,
                                 .staged = true,
                                 .points = true,

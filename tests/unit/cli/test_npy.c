@@ -85,7 +85,8 @@ static void test_refuses_other_arrays(void **state) {
     static const struct {
         const char *name, *error;
     } cases[] = {
-        {"big_endian.npy", "type '>f4' is big endian; float32 ('<f4'), float64 ('<f8'), int32"},
+        {"big_endian.npy", "type '>f4' is big endian; float32 ('<f4'), float64 ('<f8'), "
+                           "float16 ('<f2'), bfloat16 in uint16 ('<u2'), int32"},
         {"record.npy", "a record type"},
         {"scalar.npy", "an array without dimensions"},
         {"four.npy", "more than 3 dimensions"},
@@ -133,6 +134,8 @@ static void test_takes_any_spelling(void **state) {
         " { \"fortran_order\" : True , \"shape\" : ( 2 , 3 , ) , \"descr\" : \"=f8\" } ",
         "{'descr': '|f4', 'fortran_order': False, 'shape': (7L,)}",
         "{'descr': 'f8', 'fortran_order': False, 'shape': (1, 1, 1)}\n",
+        "{'descr': '<f2', 'fortran_order': False, 'shape': (5,)}\n",
+        "{'descr': '<u2', 'fortran_order': False, 'shape': (5,)}\n",
     };
     for (size_t i = 0; i < LENGTH(good); i++)
         expect_parse(good[i], NULL);
@@ -171,7 +174,8 @@ static void test_refuses_damaged_headers(void **state) {
         {"{'descr': '<f16', 'fortran_order': False, 'shape': (2,)}", "type '<f16'"},
         {"{'descr': '<i2', 'fortran_order': False, 'shape': (2,)}", "type '<i2'; float32"},
         {"{'descr': '<u8', 'fortran_order': False, 'shape': (2,)}", "or uint32 ('<u4') is needed"},
-        {"{'descr': '<f2', 'fortran_order': False, 'shape': (2,)}", "type '<f2'"},
+        {"{'descr': '<f1', 'fortran_order': False, 'shape': (2,)}", "type '<f1'"},
+        {"{'descr': '>f2', 'fortran_order': False, 'shape': (2,)}", "type '>f2' is big endian"},
     };
     for (size_t i = 0; i < LENGTH(cases); i++)
         expect_parse(cases[i].dictionary, cases[i].error);

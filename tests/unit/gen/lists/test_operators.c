@@ -42,6 +42,8 @@ static void test_identities(void **state) {
         for (int type = 0; type < DTYPE_COUNT; type++) {
             const pattern_operator o = {.id = (operator_id)id};
             const dtype t = (dtype)type;
+            if (dtype_is_narrow(t)) /* computes in float */
+                continue;
             const pattern_value e = operator_identity(&o, t);
             if (type < DTYPE_REALS && operator_words[id].bits)
                 continue;

@@ -34,7 +34,7 @@ static void test_keys(void **state) {
          "unknown key 'boundry' in stencil; did you mean 'boundary'?"},
         {STAR1("zzz = 1, qqq = 2"), 1,
          "unknown key 'qqq' in stencil; known: name, dims, shape, coefficients, update, fields, "
-         "parameters, dtype, boundary, points, monitors, schedule, tune"},
+         "parameters, dtype, storage, boundary, points, monitors, schedule, tune"},
         {STAR1("7"), 1, "stencil: expected only named entries, got a key that is a number"},
         {STAR1("schedule = { tyle = { x = 3 } }"), 1,
          "unknown key 'tyle' in schedule; did you mean 'tile'?"},

@@ -5,7 +5,7 @@
 
 #define SYSTEM(fields, stages)                                                                     \
     "return system { name = 'a', dims = 2,\n fields = { " fields " },\n stages = {\n" stages "\n}" \
-                                                                                             " }"
+    " }"
 #define STAGE(keys, table) "{ " keys " update = function(f, p, at)\n return { " table " } end },\n"
 
 /* ---- stages ---------------------------------------------------------------------------------- */
