@@ -281,6 +281,7 @@ void check_steps_march(job *j, check_steps *c, const guarded *g, const reference
     }
     job_defer(j, check_steps_close, c);
     reference_steps_open(&c->march, r, m, g->size, begin, g->size, arrays, c->grids);
+    c->march.place.step = g->step;
     const int count = workers_count(g->workers);
     c->scratch = job_array(j, (size_t)count, sizeof *c->scratch);
     for (int i = 0; i < count; i++)

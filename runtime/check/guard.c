@@ -175,7 +175,8 @@ sg_arguments guarded_arguments(const guarded *g, const double *parameters, sg_gr
                           .parameter_count = p->parameter_count,
                           .temporary =
                               g->temporary > 0 ? g->arrays[g->count - 1].memory + g->zone : NULL,
-                          .temporary_bytes = g->temporary};
+                          .temporary_bytes = g->temporary,
+                          .step = g->step};
 }
 
 /* The array with what was last written in the role of another. */

@@ -219,7 +219,7 @@ system_march *system_march_new(job *j, guarded *g, const system_model *system,
     open_scratch(j, s);
     memcpy(s->place.global, g->size, sizeof s->place.global);
     for (int64_t step = 0; step < steps; step++) {
-        s->place.step = step;
+        s->place.step = g->step + step;
         begin_step(s);
         for (int k = 0; k < system->stage_count; k++)
             for (int i = 0; i < system->stages[k].times; i++)
