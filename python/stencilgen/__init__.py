@@ -31,6 +31,7 @@ Errors are exceptions: `Error`, and below it `SpecError`, `PlanError`, `DataErro
 the library. `python -m stencilgen` is the command. docs/python.md has more.
 """
 
+from ._arrays import from_bfloat16, to_bfloat16
 from ._build import build, count_specs, evaluate, find_spec, load
 from ._calls import ArrayInfo, ParameterInfo
 from ._context import CacheEntry, CacheInfo, Context, DeviceInfo, Finding, default_context, doctor, version
@@ -117,8 +118,10 @@ __all__ = [
     "evaluate",
     "find_spec",
     "forecast",
+    "from_bfloat16",
     "load",
     "local_transports",
     "results",
+    "to_bfloat16",
     "version",
 ]

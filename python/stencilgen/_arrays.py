@@ -14,6 +14,7 @@ from typing import Any, Iterable, Optional, Sequence, Union
 
 import numpy as np
 
+from ._abi import lib
 from ._errors import DataError, UsageError
 
 HOST = -1  # the place of memory that is not a GPU's
@@ -23,12 +24,27 @@ HOST = -1  # the place of memory that is not a GPU's
 View = tuple[int, tuple[int, ...], Optional[tuple[int, ...]], str, int, bool, Any]
 
 NUMPY_NAMES = {
-    "float": "float32", "double": "float64", "half": "float16", "bfloat16": "uint16", "int32": "int32", "int64": "int64",
+    "float": "float32",
+    "double": "float64",
+    "half": "float16",
+    "bfloat16": "uint16",
+    "int32": "int32",
+    "int64": "int64",
     "uint32": "uint32",
 }  # NumPy has no bfloat16: its bits are numbers of uint16
 WORDS = {np.dtype(name).str: word for word, name in NUMPY_NAMES.items()}
 NUMPY_DTYPES = {word: np.dtype(name) for word, name in NUMPY_NAMES.items()}
 _DTYPE_WORDS = {dtype: word for word, dtype in NUMPY_DTYPES.items()}
+
+
+def _word_of(dtype: Any) -> str:
+    """A dtype of NumPy's as specs spell it; bfloat16 comes from ml_dtypes, which JAX brings along."""
+    word = _DTYPE_WORDS.get(dtype) or ("bfloat16" if dtype.name == "bfloat16" else str(dtype.str))
+    if word == "bfloat16":
+        _DTYPE_WORDS[dtype] = word
+    return word
+
+
 _first_byte, _address_of = ctypes.c_char.from_buffer, ctypes.addressof
 
 
@@ -36,6 +52,26 @@ def _in_elements(strides: tuple[int, ...], size: int) -> tuple[int, ...]:
     if any(s % size for s in strides):
         raise DataError(f"strides of {strides} bytes are no multiples of an element's {size}: make a copy in C order")
     return tuple(s // size for s in strides)
+
+
+def to_bfloat16(values: Any) -> Any:
+    """Numbers as arrays of bfloat16 hold them: a uint16 array of NumPy's with the upper halves of their floats, rounded to
+    nearest even as kernels do."""
+    floats = np.asarray(values, np.float32, order="C")
+    bits = np.empty(floats.shape, np.uint16)
+    lib.sg_to_bfloat16(bits.ctypes.data, floats.ctypes.data, floats.size)
+    return bits
+
+
+def from_bfloat16(bits: Any) -> Any:
+    """The numbers, float32, of an array of bfloat16's bits."""
+    bits = np.asarray(bits)
+    if bits.dtype.itemsize != 2:
+        raise DataError(f"bits of bfloat16 are uint16, not {bits.dtype.name}")
+    bits = np.asarray(bits.view(np.uint16), order="C")
+    floats = np.empty(bits.shape, np.float32)
+    lib.sg_from_bfloat16(floats.ctypes.data, bits.ctypes.data, bits.size)
+    return floats
 
 
 def numpy_order(numbers: Iterable[int], dims: int) -> tuple[int, ...]:
@@ -59,6 +95,7 @@ class Library:
     name = "its library"
     dense = "numpy.ascontiguousarray(…)"  # the call that makes a copy in C order
     cast = "numpy.asarray(…, dtype={!r})"  # the call that makes one of another dtype
+    cast_to_bfloat16 = "stencilgen.to_bfloat16(…)"  # the one for bfloat16
     quick = False  # its arrays can be looked at twice
     held = True  # what a launch uses must be kept until its work is over; else memory is reused in the stream's order
 
@@ -109,9 +146,14 @@ class _NumPy(Library):
 
     def view(self, array: Any, stream: int) -> View:
         flags = array.flags
-        word = _DTYPE_WORDS.get(array.dtype) or array.dtype.str
+        word = _DTYPE_WORDS.get(array.dtype) or _word_of(array.dtype)
         strides = None if flags.c_contiguous else _in_elements(array.strides, array.itemsize)
         return self.address(array)[0], array.shape, strides, word, HOST, not flags.writeable, array
+
+    def empty(self, like: Any, place: int, shape: tuple[int, ...], dtype: str, stream: Optional[int]) -> Any:
+        if dtype == "bfloat16" and like.dtype.name == "bfloat16":
+            return np.empty(shape, like.dtype)
+        return np.empty(shape, NUMPY_DTYPES[dtype])
 
     def address(self, array: Any) -> tuple[int, Any]:
         try:
@@ -153,6 +195,7 @@ class _Torch(Library):
     name = "PyTorch"
     dense = "….contiguous()"
     cast = "….to(torch.{})"
+    cast_to_bfloat16 = "….to(torch.bfloat16)"
     quick = True
     held = False
 
@@ -228,6 +271,7 @@ class _Jax(Library):
     name = "JAX"
     dense = "jax.numpy.array(…, copy=True)"
     cast = "….astype({!r})"
+    cast_to_bfloat16 = "….astype('bfloat16')"
 
     def view(self, array: Any, stream: int) -> View:
         if isinstance(array, _JaxOutput):
@@ -258,7 +302,8 @@ class _Jax(Library):
         return _JaxOutput(jax.numpy.empty(shape, NUMPY_DTYPES[dtype], device=device), own)
 
     def finish(self, array: Any) -> Any:
-        return importlib.import_module("jax.dlpack").from_dlpack(array)
+        made = importlib.import_module("jax.dlpack").from_dlpack(array)
+        return made.view("bfloat16") if made.dtype == "uint16" else made  # no spec has uint16 itself
 
 
 def aligned_empty(shape: tuple[int, ...], dtype: Any) -> Any:
@@ -292,8 +337,14 @@ def host_view(address: int, shape: tuple[int, ...], strides: Any, dtype: str, ke
 
 _CPU, _CUDA, _CUDA_HOST, _CUDA_MANAGED = 1, 2, 3, 13
 _KINDS = {
-    (2, 32): "float", (2, 64): "double", (2, 16): "half", (4, 16): "bfloat16", (1, 16): "bfloat16", (0, 32): "int32",
-    (0, 64): "int64", (1, 32): "uint32",
+    (2, 32): "float",
+    (2, 64): "double",
+    (2, 16): "half",
+    (4, 16): "bfloat16",
+    (1, 16): "bfloat16",
+    (0, 32): "int32",
+    (0, 64): "int64",
+    (1, 32): "uint32",
 }
 
 

@@ -166,12 +166,10 @@ class Caller:
         view = library.view(array, stream)
         if view[3] != self._words[index]:
             info = self.arrays[index]
-            have = _arrays.NUMPY_NAMES.get(view[3], view[3])
-            raise DataError(
-                f"'{info.name}' is {have}, but '{self.name}' takes {info.dtype}: "
-                f"{library.cast.format(info.dtype).replace('torch.' + repr(info.dtype), 'torch.' + info.dtype)} "
-                "makes a copy"
-            )
+            have, word = _arrays.NUMPY_NAMES.get(view[3], view[3]), self._words[index]
+            cast = library.cast_to_bfloat16 if word == "bfloat16" else library.cast.format(info.dtype)
+            wanted = "bfloat16, in NumPy as uint16" if word == "bfloat16" else info.dtype
+            raise DataError(f"'{info.name}' is {have}, but '{self.name}' takes {wanted}: {cast} makes a copy")
         if written and view[5]:
             raise DataError(f"'{self.arrays[index].name}' is written, but its array is read-only")
         if self._is_grid and len(view[1]) != self._dims:
