@@ -136,3 +136,27 @@ def test_a_field_by_an_expression() -> None:
         sg.evaluate("w + 1", (4, 4), name="height")
     with pytest.raises(sg.UsageError, match="as many slices"):
         sg.evaluate("x", (4, 4), box=np.s_[1:2, :, :])
+
+
+def test_points_and_monitors_of_a_system(rng: np.random.Generator) -> None:
+    """One stage and two make the same wave, with the same traces and samples."""
+    common = """dtype = 'double', boundary = 'zero', parameters = { r = 0.3 },
+      points = { shot = { field = 'u', inject = function(s) return s end }, rec = { field = 'u', sample = true } },
+      monitors = { most = { op = 'max', map = function(f) return abs(f.u(0, 0)) end } },"""
+    one = f"""return stencil {{ name = 'one', {common} fields = {{ u = {{ use = 'inout', levels = 2 }} }},
+      update = function(f, p) return 2*f.u(0,0) - f.u.prev(0,0) + p.r*apply(laplacian {{ dims = 2 }}, f.u) end }}"""
+    two = f"""return system {{ name = 'two', {common}
+      fields = {{ u = {{ use = 'inout', levels = 2 }}, lap = 'scratch' }},
+      stages = {{
+        {{ update = function(f, p) return {{ lap = apply(laplacian {{ dims = 2 }}, f.u) }} end }},
+        {{ update = function(f, p) return {{ u = 2*f.u(0,0) - f.u.prev(0,0) + p.r*f.lap(0,0) }} end }} }} }}"""
+    places, series = rng.random((3, 2)) * 15, rng.random((12, 3))
+    told = []
+    for text in (one, two):
+        kernel = sg.build(text=text, size=(17, 19), device="cpu")
+        rec, most = sg.Points(places), sg.Monitor()
+        points = {"shot": sg.Points(places, series=series), "rec": rec}
+        state = {name: np.zeros((17, 19)) for name in ("u", "u.prev")}
+        state = kernel.run(state, steps=12, points=points, monitors={"most": most}, every=3)
+        told.append((state["u"], state["u.prev"], rec.traces, most.values))
+    assert all(np.allclose(a, b, rtol=1e-12, atol=1e-14) for a, b in zip(*told)) and told[0][2].any()
