@@ -409,7 +409,7 @@ if has mpirun && { [ -e "$module" ] || { skip 'there is no libstencilgen_mpi.so'
     told 5 fails
     [ "$(grep -c '^[0234] fails: .*rank 1: there is no kernel' "$out")" = 4 ] || flunk "$(cat "$out")"
     told 5 hangs
-    [ "$(grep -c '^[0234] fails: .*rank 1 did not answer within 1 s' "$out")" = 4 ] ||
+    [ "$(grep -c '^[0234] fails: .*rank 1 did not answer within 2 s' "$out")" = 4 ] ||
         flunk "$(cat "$out")"
     told 3 refuses
     [ "$(grep -c '^[02] fails: .*rank 1: a transport needs' "$out")" = 2 ] || flunk "$(cat "$out")"

@@ -12,7 +12,7 @@ enum { PATIENCE = 20 };
 static sg_status add_up(sg_team *team, int rank, const char *what, double *sum) {
     const double mine = rank + 1;
     if (rank == 1 && strcmp(what, "hangs") == 0)
-        sleep(3);
+        sleep(5);
     if (rank == 1 && strcmp(what, "fails") == 0) {
         const sg_status status = sg_team_run(team, NULL, NULL, NULL, 1, NULL, NULL);
         if (status != SG_OK)
@@ -36,7 +36,7 @@ int main(int count, char **words) {
     if (rank == 1 && strcmp(what, "refuses") == 0)
         transport.ranks = 1; /* of which it cannot be number 1 */
     const sg_team_options how = {
-        .struct_size = sizeof how, .transport = &transport, .seconds = 1, .nccl = "none"};
+        .struct_size = sizeof how, .transport = &transport, .seconds = 2, .nccl = "none"};
     sg_status status = sg_open(&context, &options);
     if (status == SG_OK)
         status = sg_team_open(context, &how, &team);
