@@ -119,6 +119,8 @@ static bool wait_for(waiting *w, int rank) {
         pthread_cond_timedwait(&w->mine->changed, &t->lock, &w->until) != ETIMEDOUT;
     if (changed)
         w->mine->waits = -1;
+    else if (t->abandoned[0] != '\0') /* meanwhile, and who said so may have left */
+        snprintf(w->why, SG_WHY, "%s", t->abandoned);
     else /* others find here for whom this rank has waited */
         snprintf(w->why, SG_WHY, "rank %d did not answer within %g s", find_late(t, rank),
                  w->seconds);
