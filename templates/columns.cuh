@@ -8,7 +8,7 @@ struct State {
     bool final;     // the round is the last
     Message *first; // where the round's messages lie: of each output all cells by their numbers
 #if defined(PLAN_POSITIONS)
-    int made; // steps since the launch began
+    int made = 0; // steps since the launch began
 #endif
 
     // Rounds of odd and of even number have their messages in two halves.

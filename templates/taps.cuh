@@ -10,7 +10,7 @@ struct AtInner {
     const Stored<Array<0>> *cell[plan::arrays > 0 ? plan::arrays : 1]; // the point in each array
 #endif
 #if defined(PLAN_POSITIONS)
-    Point point;
+    Point point = {};
     template <int axis> __device__ __forceinline__ Index index() const {
         return coordinate<axis>(point);
     }

@@ -11,7 +11,11 @@ static noreturn void refuse(job *j, const sg_points *p, int64_t point, int dims,
     text t = text_new(j);
     for (int axis = 0; axis < dims; axis++) {
         text_add(&t, axis > 0 ? ", " : "");
-        text_double(&t, p->positions[point * dims + axis]);
+        const double x = p->positions[point * dims + axis];
+        if (isfinite(x))
+            text_double(&t, x);
+        else
+            text_add(&t, isnan(x) ? "NaN" : "infinity");
     }
     text_add(&t, "), outside of the grid: 0 to ");
     for (int axis = 0; axis < dims; axis++)

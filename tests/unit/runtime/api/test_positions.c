@@ -249,6 +249,7 @@ static void kernels_of_files_have_positions(void **state) {
     expect_ok(context, sg_save(k, path, NULL));
     sg_release(k);
     expect_ok(context, sg_load(context, path, &loaded));
+    free(path);
     compare(&p, loaded, &w, STEPS);
     sg_release(loaded);
 }
