@@ -1,5 +1,5 @@
 #!/bin/sh
-# run: files of other real types, rounded with --convert.
+# run: files of other real types, rounded with --convert; monitors, and what is refused, of cells of 16 bits.
 . "$(dirname "$0")/common.sh"
 . "$(dirname "$0")/arrays.sh"
 cpu='--device cpu'
@@ -64,6 +64,18 @@ begin 'half to float, exactly'
 bits f2 "$folder/in.npy" 1 1023 1024 15361 31743 64512
 list f4 "$folder/want.npy" 5.9604644775390625e-8 6.0975551605224609375e-5 6.103515625e-5 1.0009765625 65504 -inf
 rounds float float16
+
+begin 'monitors of cells of 16 bits'
+cat >"$folder/still.lua" <<'END'
+return stencil {
+  name = "still", dims = 2, storage = "bfloat16", update = function(u) return u(0, 0) end,
+  monitors = { total = { op = "sum", map = function(u) return u(0, 0) * 1.5 end } },
+}
+END
+exits 0 run $cpu "$folder/still.lua" --size 9x5 --init u=x-y --steps 4 --every 2 --monitor total="$folder/total.npy" \
+    --output u="$folder/still.npy"
+list f8 "$folder/want.npy" 135 135
+same "$folder/want.npy" "$folder/total.npy"
 
 begin 'what does not go with 16 bits, or with parts of files'
 cat >"$folder/state.lua" <<'END'
