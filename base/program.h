@@ -329,10 +329,16 @@ static inline int program_grid_count(const program *p) {
                                   : p->array_count + p->grid.layer_count + program_has_exchange(p);
 }
 
-/* The bytes of a cell of a grid of the arguments: of an array, or of a layer. */
+/* The bytes of a cell of a grid of the arguments: of an array, or of a layer. All arrays of a
+   program of calls have the same type of cells, and its layers hold their values. */
 static inline size_t program_grid_bytes(const program *p, int grid) {
-    const size_t own = grid < p->array_count ? p->arrays[grid].element_bytes : 0;
+    const int like = grid < p->array_count ? grid : p->grid.call_count > 0 ? 0 : -1;
+    const size_t own = like >= 0 ? p->arrays[like].element_bytes : 0;
     return own > 0 ? own : p->element_bytes;
+}
+
+static inline size_t program_layer_bytes(const program *p) {
+    return program_grid_bytes(p, p->array_count);
 }
 
 /* The size of the argument struct, once all of its parts are known. */

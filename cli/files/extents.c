@@ -202,9 +202,11 @@ static int open_input(arrays *a, array *item) {
     const options *o = a->session->options;
     if (!o->convert || !can_convert(item))
         return wrong_type(item);
-    return o->ranks[0] == 0 && !o->local_rank
-               ? EXIT_DONE
-               : complain(EXIT_USAGE, item->input, "--convert is for runs without ranks");
+    const bool parts = o->ranks[0] != 0 || o->local_rank || o->checkpoint != NULL ||
+                       o->restart != NULL; /* ranks read parts of files as they are */
+    return parts ? complain(EXIT_USAGE, item->input,
+                            "--convert is for runs without ranks, --checkpoint and --restart")
+                 : EXIT_DONE;
 }
 
 int arrays_measure(arrays *a) {

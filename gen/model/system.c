@@ -190,7 +190,10 @@ static void print_head(const system_model *s, model_detail detail, text *out) {
     if (detail == MODEL_ALL)
         text_printf(out, "system %s: ", m->name);
     system_describe(s, out);
-    text_printf(out, ", %s\n", dtype_words[m->dtype].name);
+    text_printf(out, ", %s", dtype_words[m->dtype].name);
+    if (model_is_narrow(m))
+        text_printf(out, " in %s", dtype_words[model_storage(m, 0)].name);
+    text_add(out, "\n");
     for (int f = 0; f < m->field_count; f++)
         text_printf(out, "%s%s %s%s", f == 0 ? "fields " : ", ", m->fields[f].name,
                     use_words[m->fields[f].use], m->fields[f].levels == 2 ? " with 2 levels" : "");

@@ -192,11 +192,14 @@ bool spec_read_fields(lua_State *L, int table, model *m, dtype storage) {
     return named;
 }
 
-void spec_read_system_fields(lua_State *L, int table, model *m, bool scratch[MAX_FIELDS]) {
+void spec_read_system_fields(lua_State *L, int table, model *m, dtype storage,
+                             bool scratch[MAX_FIELDS]) {
     spec_get(L, table, "fields");
-    read_table(L, m, m->dtype, scratch);
-    if (model_is_narrow(m))
-        spec_fail(L, "fields: a system's fields are stored in its dtype");
+    read_table(L, m, storage, scratch);
+    for (int f = 0; f < m->field_count; f++)
+        if (m->fields[f].storage != storage)
+            spec_fail(L, "fields.%s.storage: all fields of a system have the same storage",
+                      m->fields[f].name);
     lua_pop(L, 1);
     list_arrays(L, m);
 }

@@ -197,7 +197,8 @@ extern const spec_key spec_derivative_keys[], spec_laplacian_keys[], spec_axis_k
 bool spec_read_fields(lua_State *, int table, model *, dtype storage);
 /* The same of a system: scratch[i] says of field i that it lives inside a step. The model has it as
    an inout field. */
-void spec_read_system_fields(lua_State *, int table, model *, bool scratch[MAX_FIELDS]);
+void spec_read_system_fields(lua_State *, int table, model *, dtype storage,
+                             bool scratch[MAX_FIELDS]);
 bool spec_read_parameters(lua_State *, int table, model *);
 void spec_sort_parameters(model *);
 extern const spec_key spec_field_keys[];

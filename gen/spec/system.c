@@ -13,6 +13,7 @@ const spec_key spec_system_keys[] = {
     {"fields", "the arrays: { u = \"inout\", c = \"in\", e = \"out\", lap = \"scratch\" }"},
     {"parameters", "the parameters and their default values: { k = 0.05 }"},
     {"dtype", "\"float\" (the default) or \"double\""},
+    {"storage", "\"half\" or \"bfloat16\": all fields hold 16 bits; the dtype by default"},
     {"boundary", "what is outside of the grid, for stages that do not say; \"fixed\" by default"},
     {"stages", "what a step does, in this order: a list of tables"},
     {"points",
@@ -349,7 +350,8 @@ int spec_system(lua_State *L) {
     system_model *s = spec_array(L, 1, sizeof *s);
     r->all = all;
     r->dims = spec_get_whole(L, 1, NULL, "dims", 1, AXES, 0);
-    spec_read_system_fields(L, 1, all, r->scratch);
+    const dtype storage = spec_get_storage(L, 1, "storage", all->dtype, all->dtype);
+    spec_read_system_fields(L, 1, all, storage, r->scratch);
     memcpy(r->unwritten, r->scratch, sizeof r->unwritten);
     all->declared = spec_read_parameters(L, 1, all);
     s->fuse = true;

@@ -191,7 +191,8 @@ static void write_members(text *t, const model *m, const char *grids, size_t byt
 void source_write_arguments_of(text *t, const model *m, int grids, const char *about,
                                size_t bytes) {
     text_printf(t, "using Real = %s;\n\n", dtype_words[m->dtype].c_name);
-    write_grid(t, "Real");
+    const dtype cells = model_storage(m, 0); /* of all fields of a system */
+    write_grid(t, dtype_is_narrow(cells) ? dtype_words[cells].c_name : "Real");
     write_members(t, m, job_print(t->job, "Grid grid[%d]; // %s", grids, about), bytes);
 }
 

@@ -464,6 +464,8 @@ bool system_fuse(job *j, const system_model *system, int first, int last, system
     fusing *f = job_alloc(j, sizeof *f);
     expr_id roots[MAX_FIELDS];
     *f = (fusing){.job = j, .system = system, .first = first, .last = last};
+    if (model_is_narrow(system->whole))
+        refuse(f, "cells of 16 bits are rounded between them");
     for (int k = first; k <= last; k++) {
         if (system->stages[k].times > 1)
             refuse(f, "one is repeated");

@@ -8,7 +8,7 @@
 /* Cells of a layer along each axis; x with what fills its rows. */
 static void find_extents(const program *p, const launch *l, int layer, int64_t extent[3]) {
     const program_layer *a = &p->grid.layers[layer];
-    const int64_t step = PROGRAM_PITCH / (int64_t)p->element_bytes;
+    const int64_t step = PROGRAM_PITCH / (int64_t)program_layer_bytes(p);
     for (int axis = 0; axis < PROGRAM_AXES; axis++)
         extent[axis] = l->end[axis] - l->begin[axis] + a->low[axis] + a->high[axis];
     extent[0] = (extent[0] + step - 1) / step * step;
@@ -17,7 +17,7 @@ static void find_extents(const program *p, const launch *l, int layer, int64_t e
 bool layers_measure(job *j, const program *p, launch *out, size_t *bytes) {
     *bytes = 0;
     for (int i = 0; i < p->grid.layer_count; i++) {
-        int64_t extent[3] = {0, 0, 0}, room = LAUNCH_MOST_BYTES / (int64_t)p->element_bytes;
+        int64_t extent[3] = {0, 0, 0}, room = LAUNCH_MOST_BYTES / (int64_t)program_layer_bytes(p);
         if (!out->empty)
             find_extents(p, out, i, extent);
         for (int axis = 0; axis < PROGRAM_AXES && !out->empty; axis++) {
@@ -26,7 +26,7 @@ bool layers_measure(job *j, const program *p, launch *out, size_t *bytes) {
                 return context_refuse(j, "'%s': its temporary memory is out of range", p->name);
         }
         const size_t cells = (size_t)(extent[0] * extent[1] * extent[2]);
-        out->temporaries[i].bytes = cells * p->element_bytes;
+        out->temporaries[i].bytes = cells * program_layer_bytes(p);
         *bytes += (out->temporaries[i].bytes + PROGRAM_ALIGNMENT - 1) / PROGRAM_ALIGNMENT *
                   PROGRAM_ALIGNMENT;
         if (*bytes > (size_t)LAUNCH_MOST_BYTES)
@@ -59,7 +59,7 @@ static void view_layer(const program *p, const launch *l, int layer, const int64
     *out = (launch_grid){.data = l->temporaries[layer].data,
                          .stride = {1, extent[0], extent[0] * extent[1]}};
     const int64_t back[3] = {-first[0], -first[1], -first[2]};
-    move(p->element_bytes, out, back);
+    move(program_layer_bytes(p), out, back);
 }
 
 void layers_view(const program *p, const launch *l, int which, layer_view *out) {

@@ -159,6 +159,7 @@
 ---@field stages stencilgen.stage[] what a step does, in this order
 ---@field parameters? table<string, number | true> default values; true for none
 ---@field dtype? stencilgen.dtype
+---@field storage? stencilgen.storage "half" or "bfloat16": all fields hold 16 bits
 ---@field boundary? stencilgen.side | stencilgen.boundary of stages that have none of their own
 ---@field schedule? stencilgen.schedule for the launches of all stages
 ---@field fuse? boolean false: every stage has a launch of its own

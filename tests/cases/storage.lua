@@ -81,4 +81,37 @@ cases[#cases + 1] = {
     weights = { { 1/16, 2/16, 1/16 }, { 2/16, 4/16, 2/16 }, { 1/16, 2/16, 1/16 } } }]],
   places = { { size = { 67, 23 } }, { size = { 80, 24 } } },
 }
+
+-- Lists: packs that begin anywhere, blocks of unusual sizes, infinities and NaN.
+local function list_places()
+  local out = {}
+  for i, size in ipairs { 0, 1, 2, 31, 1001, 4096, 70001 } do
+    out[i] = {
+      size = { size },
+      kind = ({ "random", "wild", "few" })[i % 3 + 1],
+      layout = { offset = 3 * i, vary = true, guard = i % 2 == 0 },
+      again = i % 2 == 1,
+    }
+  end
+  return out
+end
+local lists = {
+  { "reduce", "op = 'sum'", "auto" },
+  { "reduce", "op = 'sum', inputs = 2, map = function(x, y) return x * y end", "one-pass threads=64 items=12 blocks=3" },
+  { "reduce", "op = 'max', map = function(x) return x * x end", "coalesced threads=64" },
+  { "reduce", "op = 'argmin'", "coarsened threads=64 items=7" },
+  { "scan", "op = 'sum'", "auto" },
+  { "scan", "op = 'max', kind = 'exclusive'", "look-back threads=64 items=3" },
+  { "scan", "op = 'sum', init = 3, map = function(x) return 3 * x end", "look-back threads=1024 items=4" },
+}
+for _, storage in ipairs { "half", "bfloat16" } do
+  for _, entry in ipairs(lists) do
+    cases[#cases + 1] = {
+      name = ("%s of %s, %s, %s"):format(entry[1], storage, entry[2], entry[3]),
+      schedule = entry[3],
+      spec = ("return %s { name = 'n', dtype = %q, %s }"):format(entry[1], storage, entry[2]),
+      places = list_places(),
+    }
+  end
+end
 return cases

@@ -169,7 +169,7 @@ static family_build *write(job *j, const subject *subject, const family_request 
         .schedule = &plan->schedule,
         .template_file = template_of(r, plan),
         .work = job_print(j, "at least %d bytes of device memory an element",
-                          r->inputs * (int)p->element_bytes),
+                          r->inputs * (int)dtype_words[pattern_storage(&r->pattern)].bytes),
         .constants = constants,
         .constant_count = sizeof constants / sizeof constants[0],
         .code = request->untold ? NULL : write_code(j, r, subject->dtype),

@@ -190,6 +190,143 @@ static void what_cannot_be_is_refused(void **state) {
     expect_refused("return scan { name = 's', dtype = 'half' }", "persistent", "look-back");
 }
 
+/* ---- systems --------------------------------------------------------------------------------- */
+
+#define FLOW_1 "(f.u(1, 0) + f.u(-1, 0) + f.u(0, 1) - 3 * f.u(0, 0)) / 3"
+#define FLOW_2 "f.u(0, 0) + f.c(0, 0) * f.lap(0, 0) / 8"
+#define FLOW_3 "f.u(1, 0) * 0.7 - f.v(0, -1)"
+
+static const char *flow(const char *storage, const char *boundary) {
+    static char text[1024];
+    snprintf(text, sizeof text,
+             "return system { name = 'flow', storage = '%s', boundary = '%s', fields = { "
+             "u = 'inout', v = 'inout', c = 'in', lap = 'scratch' }, stages = {\n"
+             "{ update = function(f) return { lap = " FLOW_1 " } end },\n"
+             "{ update = function(f) return { u = " FLOW_2 " } end, times = 2 },\n"
+             "{ update = function(f) return { v = " FLOW_3 " } end } } }",
+             storage, boundary);
+    return text;
+}
+
+static void systems_stay_within_the_bound(void **state) {
+    (void)state;
+    static const char *const schedules[] = {NULL, "naive vec=8", "streamed vec=4", "register"};
+    static const char *const boundaries[] = {"fixed", "periodic", "mirror", "zero"};
+    static const int64_t sizes[][3] = {{67, 23}, {64, 16}, {1, 1}, {3, 2}};
+    for (int s = 0; s < 4; s++) {
+        sg_kernel *k = build(flow(types[s % 2].storage, boundaries[s]), schedules[s]);
+        for (int i = 0; i < 4; i++) {
+            const sg_check_options options = {.struct_size = sizeof options,
+                                              .size = {sizes[i][0], sizes[i][1]},
+                                              .steps = i < 2 ? 3 : 1};
+            sg_check_result r = {.struct_size = sizeof r};
+            expect_ok(sg_check(k, &options, &r));
+            assert_int_equal(r.wrong, 0);
+            assert_int_equal(r.undecidable, 0);
+        }
+        sg_release(k);
+    }
+}
+
+enum { NX = 37, NY = 11, CELLS = NX * NY, BEYOND = 16, FIELDS = 4 };
+typedef uint16_t grid[CELLS + BEYOND];
+
+/* Launches with these grids, as many as the kernel has. */
+static void step(sg_kernel *k, uint16_t *const *cells, int count) {
+    sg_grid grids[FIELDS + 1];
+    for (int i = 0; i < count; i++)
+        grids[i] = (sg_grid){.data = cells[i], .size = {NX, NY}};
+    sg_arguments a = {.struct_size = sizeof a, .grids = grids, .grid_count = count};
+    expect_ok(sg_temporary_bytes(k, &a, &a.temporary_bytes));
+    void *memory = NULL;
+    if (a.temporary_bytes > 0)
+        expect_ok(sg_alloc(context, a.temporary_bytes + BEYOND, &memory));
+    memset(memory != NULL ? memory : grids, 0x7d, memory != NULL ? a.temporary_bytes + BEYOND : 0);
+    a.temporary = memory;
+    expect_ok(sg_launch(k, &a, NULL));
+    expect_ok(sg_synchronize(context, NULL));
+    for (size_t i = 0; memory != NULL && i < BEYOND; i++)
+        assert_int_equal(((unsigned char *)memory)[a.temporary_bytes + i], 0x7d);
+    sg_free(context, memory);
+}
+
+static sg_kernel *stage(const char *storage, const char *fields, const char *update) {
+    char text[512];
+    snprintf(text, sizeof text,
+             "return stencil { name = 'stage', storage = '%s', boundary = 'periodic', fields = { "
+             "%s }, update = function(f) return %s end }",
+             storage, fields, update);
+    return build(text, "naive vec=1");
+}
+
+/* A step of the system against a stencil for each stage: the same bytes. */
+static void stages_round_as_stencils_do(void **state) {
+    (void)state;
+    static grid u, v, c, u_next, v_next, lap, first, second, wanted;
+    for (int t = 0; t < 2; t++) {
+        const char *storage = types[t].storage;
+        sg_kernel *whole = build(flow(storage, "periodic"), "naive vec=1");
+        sg_kernel *one = stage(storage, "u = 'in', lap = 'out'", FLOW_1);
+        sg_kernel *two = stage(storage, "u = 'inout', c = 'in', lap = 'in'", FLOW_2);
+        sg_kernel *three = stage(storage, "u = 'in', v = 'inout'", FLOW_3);
+        for (int i = 0; i < CELLS; i++) {
+            const float numbers[] = {(float)(i * 7919 % 1001 - 500) / 331,
+                                     (float)(i * 104729 % 997) / 77, (float)(i * 31 % 61) / 60};
+            types[t].narrow(&u[i], &numbers[0], 1);
+            types[t].narrow(&v[i], &numbers[1], 1);
+            types[t].narrow(&c[i], &numbers[2], 1);
+        }
+        memset(u_next, 0xab, sizeof u_next);
+        memset(v_next, 0xab, sizeof v_next);
+        step(whole, (uint16_t *[]){c, u, u_next, v, v_next}, 5);
+        step(one, (uint16_t *[]){lap, u}, 2);
+        step(two, (uint16_t *[]){c, lap, u, first}, 4);
+        step(two, (uint16_t *[]){c, lap, first, second}, 4);
+        step(three, (uint16_t *[]){second, v, wanted}, 3);
+        assert_memory_equal(u_next, second, CELLS * sizeof u[0]);
+        assert_memory_equal(v_next, wanted, CELLS * sizeof u[0]);
+        assert_memory_not_equal(u_next, u, CELLS * sizeof u[0]);
+        for (int i = CELLS; i < CELLS + BEYOND; i++)
+            assert_true(u_next[i] == 0xabab && v_next[i] == 0xabab);
+        sg_release(whole);
+        sg_release(one);
+        sg_release(two);
+        sg_release(three);
+    }
+}
+
+static void systems_refuse_what_they_cannot(void **state) {
+    (void)state;
+#define TWO(keys, fields)                                                                          \
+    "return system { name = 'two', " keys ", fields = { " fields " }, stages = { { update = "      \
+    "function(f) return { u = f.u(0) } end }, { update = function(f) return { u = f.u(1) } end } " \
+    "} }"
+    expect_refused(TWO("storage = 'half'", "u = { use = 'inout', storage = 'bfloat16' }"), NULL,
+                   "fields.u.storage: all fields of a system have the same storage");
+    expect_refused(TWO("dims = 1", "u = { use = 'inout', storage = 'half' }"), NULL,
+                   "fields.u.storage: all fields of a system have the same storage");
+    expect_refused(TWO("storage = 'half', dtype = 'double'", "u = 'inout'"), NULL,
+                   "need dtype = \"float\"");
+    expect_refused(TWO("storage = 'half', boundary = 'periodic'", "u = 'inout'"), "1-2: naive",
+                   "cells of 16 bits are rounded between them");
+}
+
+/* Kernels of points load numbers of the dtype; those of monitors convert. */
+static void points_are_of_fields_of_the_dtype(void **state) {
+    (void)state;
+#define POINTS(fields, set)                                                                        \
+    "return stencil { name = 'p', dims = 1, fields = { " fields " }, points = { s = { " set        \
+    " } }, update = function(f) return f.u(0) end }"
+    expect_refused(POINTS("u = { use = 'inout', storage = 'half' }", "field = 'u', sample = true"),
+                   NULL, "points.s: the cells of 'u' are half");
+    expect_refused(POINTS("u = 'inout', c = { use = 'in', storage = 'bfloat16' }",
+                          "field = 'u', inject = function(s, f) return s * f.c(0) end"),
+                   NULL, "points.s.inject: the cells of 'c' are bfloat16");
+    sg_release(build(POINTS("u = 'inout', c = { use = 'in', storage = 'half' }",
+                            "field = 'u', inject = function(s, f) return s * f.u(0) end"),
+                     NULL));
+}
+
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(kernels_round_like_the_library),
     cmocka_unit_test(kernels_read_all_patterns),
@@ -197,6 +334,10 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(fields_of_different_storage_are_right),
     cmocka_unit_test(arrays_say_their_storage),
     cmocka_unit_test(what_cannot_be_is_refused),
+    cmocka_unit_test(systems_stay_within_the_bound),
+    cmocka_unit_test(stages_round_as_stencils_do),
+    cmocka_unit_test(systems_refuse_what_they_cannot),
+    cmocka_unit_test(points_are_of_fields_of_the_dtype),
 };
 
 TEST_GROUP(storage, open_cpu, close_context)
