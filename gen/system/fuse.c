@@ -111,6 +111,7 @@ static bool is_scratch(const system_model *s, const char *name) {
 
 static void list_names(fusing *f) {
     const system_model *s = f->system;
+    bool any = false;
     for (int i = 0; i < s->whole->field_count; i++)
         f->names[f->name_count++] = s->whole->fields[i].name;
     for (int i = 0; i < s->scratch_count; i++)
@@ -121,7 +122,10 @@ static void list_names(fusing *f) {
             f->written[n] |= output_named(stage_of(f, k), f->names[n]) >= 0;
         f->stored[n] =
             f->written[n] && (!is_scratch(s, f->names[n]) || reads_later(f, f->names[n]));
+        any |= f->stored[n];
     }
+    if (!any) /* a scratch field that these stages alone read */
+        refuse(f, "nothing that they write is read later");
 }
 
 static bool stores(const fusing *f, int k) {
