@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "cli/commands/keep.h"
 #include "cli/commands/run.h"
 #include "cli/commands/snapshots.h"
 #include "cli/files/monitors.h"
@@ -343,6 +344,8 @@ static int run_spec(session *s, const char *spec, json *j, text *out) {
     int code = arrays_open(&a, s, spec);
     if (code == EXIT_DONE)
         code = run_snapshots_begin(&r.shots, &a, true, true);
+    if (code == EXIT_DONE)
+        code = keep_files(&a);
     if (code == EXIT_DONE) {
         memcpy(how.size, a.size, sizeof how.size);
         if (how.size[0] == 0)

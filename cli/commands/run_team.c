@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 
 #include "base/clock.h"
+#include "cli/commands/keep.h"
 #include "cli/commands/run_local.h"
 
 enum { UNLOOKED = 100 };
@@ -301,6 +302,8 @@ int run_team(session *s, const char *spec, ranks *r, json *j, text *out) {
     }
     if (code == EXIT_DONE)
         code = run_snapshots_begin(&w.shots, &a, r->count == 1, r->speaks);
+    if (code == EXIT_DONE)
+        code = keep_files(&a);
     if (code == EXIT_DONE && w.from.steps >= 0)
         code = checkpoint_judge(own.restart, &w.from, &a, a.plan);
     if (code == EXIT_DONE) {

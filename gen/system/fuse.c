@@ -111,6 +111,7 @@ static bool is_scratch(const system_model *s, const char *name) {
 
 static void list_names(fusing *f) {
     const system_model *s = f->system;
+    bool any = false;
     for (int i = 0; i < s->whole->field_count; i++)
         f->names[f->name_count++] = s->whole->fields[i].name;
     for (int i = 0; i < s->scratch_count; i++)
@@ -121,7 +122,10 @@ static void list_names(fusing *f) {
             f->written[n] |= output_named(stage_of(f, k), f->names[n]) >= 0;
         f->stored[n] =
             f->written[n] && (!is_scratch(s, f->names[n]) || reads_later(f, f->names[n]));
+        any |= f->stored[n];
     }
+    if (!any) /* a scratch field that these stages alone read */
+        refuse(f, "nothing that they write is read later");
 }
 
 static bool stores(const fusing *f, int k) {
@@ -218,6 +222,24 @@ static void check_beyond(fusing *f, int axis, int side, const model_side *rule) 
     }
 }
 
+/* Where a grid is smaller than the reach, a mirror's cells are folded at the other side, too, by
+   the rule that their stage has there. */
+static void check_folds(fusing *f, int axis, int side, bool given) {
+    model_side *other = &f->sides[axis][1 - side];
+    for (int k = f->first; k <= f->last; k++) {
+        const model *m = stage_of(f, k);
+        const int region = f->region[k][axis][side], reach = reach_of(m, axis, side);
+        if (m->sides[axis][side].kind != BOUNDARY_MIRROR || reach == 0 || region == FAR ||
+            reach <= region)
+            continue;
+        if (!given && f->keeps[axis][1 - side] == 0)
+            *other = m->sides[axis][1 - side];
+        else if (!model_same_side(other, &m->sides[axis][1 - side]))
+            refuse(f, "their boundaries differ");
+        given = true;
+    }
+}
+
 static void find_sides(fusing *f, int axis) {
     const model_side *rules[2];
     for (int side = 0; side < 2; side++) {
@@ -232,6 +254,7 @@ static void find_sides(fusing *f, int axis) {
     find_local(f, axis);
     for (int side = 0; side < 2; side++) {
         check_beyond(f, axis, side, rules[side]);
+        check_folds(f, axis, side, rules[1 - side] != NULL);
         if (f->sides[axis][side].kind != BOUNDARY_PERIODIC)
             continue;
         if (rules[1 - side] == NULL && f->keeps[axis][1 - side] == 0)

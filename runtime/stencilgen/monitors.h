@@ -6,8 +6,9 @@
  *     sg_build_options how = {.struct_size = sizeof how, .size = {nx, ny, nz}, .monitor = "r"};
  *     sg_build(context, "heat.lua", &how, &map);
  *     sg_monitor_open(kernel, map, how.size, &monitor);
- *     for (arguments.step = 0; arguments.step < steps; arguments.step += 100) {
+ *     while (arguments.step < steps) {                       // at most SG_MONITOR_SAMPLES times
  *         sg_run(kernel, &arguments, 100, stream, final);    // and permute the grids by `final`
+ *         arguments.step += 100;
  *         sg_monitor_sample(monitor, &arguments, stream);    // waits for nothing
  *     }
  *     sg_monitor_read(monitor, at_steps, values, SG_MONITOR_SAMPLES, &count);

@@ -179,6 +179,10 @@ exits 2 $run --snapshot u="$folder/u-%d.npy"
 says 'needs --every'
 exits 2 $run --every 1 --snapshot u="$folder/u-%d.npy" --snapshot u="$folder/u-%d.npy"
 says 'two snapshots go to these files'
+exits 2 $run --every 1 --snapshot u="$folder/u-%d.npy" --snapshot u="$folder/./u-%d.npy"
+says 'two snapshots go to these files'
+exits 2 $run --steps 12 --every 2 --snapshot u="$folder/u-%d.npy" --snapshot u="$folder/u-%02d.npy"
+says 'two snapshots go to these files'
 exits 2 $run --every 1 --snapshot u="$folder/u-%d.npy" --range 0:1
 says 'no snapshot is an image'
 exits 2 $run --every 1 --snapshot u="$folder/u-%d.pgm" --range 1:0
@@ -196,4 +200,31 @@ says 'are of --snapshot'
 exits 3 $run --every 1 --snapshot u="$folder/absent/u-%d.npy"
 says 'absent/u-1.npy: error: cannot write'
 ls "$folder"/u-* 2>/dev/null && flunk 'files were left'
+
+begin 'snapshots and checkpoints replace no file of the run'
+mkdir "$folder/kept"
+npy f4 "$folder/kept/u-04.npy" '2, 3,' 1 2 3 4 5 6
+cp "$folder/kept/u-04.npy" "$folder/want"
+ln -s u-04.npy "$folder/kept/link-10.npy"
+run="run $cpu $folder/same2.lua --input $folder/kept/u-04.npy --every 2"
+to="--output $folder/kept/b-4.npy"
+exits 2 $run $to --steps 4 --snapshot u="$folder/kept/u-%02d.npy"
+says 'this is an input, which the snapshot after step 4 would replace'
+exits 2 $run $to --steps 10 --checkpoint "$folder/kept/link-10.npy"
+says 'this is an input, which the checkpoint would replace'
+exits 2 $run $to --checkpoint "$folder/same2.lua"
+says 'this is the spec, which the checkpoint would replace'
+exits 2 $run $to --steps 4 --snapshot u="$folder/kept/../kept/b-%d.npy"
+says 'this is an output, which the snapshot after step 4 would replace'
+exits 2 $run $to --checkpoint "$folder/kept/./b-4.npy"
+says 'this is an output, which the checkpoint would replace'
+exits 2 $run $to --steps 4 --checkpoint "$folder/kept/c-2.npy" --snapshot u="$folder/kept/c-%d.npy"
+says 'this is the checkpoint, which the snapshot after step 2 would replace'
+is "$folder/kept/u-04.npy"
+holds "$folder/kept" u-04.npy
+grep -q 'name = "same"' "$folder/same2.lua" || flunk 'the spec was replaced'
+exits 0 $run $to --steps 2 --snapshot u="$folder/kept/u-%02d.npy"
+holds "$folder/kept" b-4.npy u-02.npy u-04.npy
+exits 0 $run $to --steps 2 --checkpoint "$folder/kept/state"
+exits 0 run $cpu "$folder/same2.lua" --restart "$folder/kept/state" --checkpoint "$folder/kept/state" --every 2 --steps 4 $to
 finish

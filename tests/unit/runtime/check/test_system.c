@@ -100,6 +100,46 @@ static void kept_cells_are_judged(void **state) {
     sg_release(k);
 }
 
+/* A mirror along y that is read on one side alone folds at both where there are two rows. */
+static void a_mirror_of_few_rows_is_folded(void **state) {
+    (void)state;
+    static const char text[] =
+        "return system { name = 'fold', dims = 2, boundary = 'mirror',\n"
+        "  fields = { u = 'inout', v = 'inout' },\n"
+        "  stages = { { update = function(f) return { u = f.u(0, 2) - 0.5 * f.u(1, 0) } end },\n"
+        "    { update = function(f) return { v = 0.5 * f.u(0, 0) } end } } }";
+    sg_kernel *k = build(text, "1-2: naive");
+    for (int rows = 1; rows < 4; rows++) {
+        const sg_check_options options = {
+            .struct_size = sizeof options, .size = {5, rows}, .steps = 3, .seed = 7};
+        sg_check_result r = {.struct_size = sizeof r};
+        expect_ok(sg_check(k, &options, &r));
+        assert_int_equal(r.wrong, 0);
+    }
+    sg_release(k);
+}
+
+/* The first two stages together would store nothing. */
+static void results_that_nobody_reads_are_made(void **state) {
+    (void)state;
+    static const char text[] =
+        "return system { name = 'idle', dims = 2, boundary = 'mirror',\n"
+        "  fields = { u = 'inout', s = 'scratch' },\n"
+        "  stages = { { update = function(f) return { s = f.u(0, 0) } end },\n"
+        "    { update = function(f) return { s = f.s(0, 0) + f.u(1, 0) } end },\n"
+        "    { update = function(f) return { u = 0.5 * f.u(1, 0) } end } } }";
+    sg_kernel *k = build(text, NULL);
+    sg_check_result r;
+    expect_ok(check(k, 3, &r));
+    assert_int_equal(r.wrong, 0);
+    sg_release(k);
+    sg_build_options options = {.struct_size = sizeof options, .text = text};
+    options.schedule = "1-2: naive | 3: naive";
+    assert_int_equal(sg_build(context, "idle", &options, &k), SG_ERROR_PLAN);
+    if (strstr(sg_error(context), "nothing that they write is read later") == NULL)
+        fail_msg("%s", sg_error(context));
+}
+
 static void what_cannot_be_is_refused(void **state) {
     (void)state;
     sg_kernel *k = build_file("maxwell2d", "1: naive | 2: naive");
@@ -138,9 +178,13 @@ static void what_cannot_be_is_refused(void **state) {
 }
 
 static const struct CMUnitTest tests[] = {
-    undamaged(specs_are_right),           undamaged(a_spoilt_scratch_field_is_found),
-    undamaged(a_spoilt_result_is_found),  undamaged(kept_cells_are_judged),
+    undamaged(specs_are_right),
+    undamaged(a_spoilt_scratch_field_is_found),
+    undamaged(a_spoilt_result_is_found),
+    undamaged(kept_cells_are_judged),
     undamaged(what_cannot_be_is_refused),
+    undamaged(results_that_nobody_reads_are_made),
+    undamaged(a_mirror_of_few_rows_is_folded),
 };
 
 TEST_GROUP(system, open_spoiling, close_context)
