@@ -54,8 +54,8 @@ binding *bindings_add(bindings *list, const char *name, size_t name_length, cons
 /* The length of a name such as `u` or `u.prev` at the start of "u.prev=FILE", else 0. */
 static size_t name_before_equals(const char *text) {
     const size_t length = strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-                                       "0123456789_.");
-    return text[length] == '=' && strchr("0123456789.", text[0]) == NULL ? length : 0;
+                                       "0123456789_.[]");
+    return text[length] == '=' && strchr("0123456789.[]", text[0]) == NULL ? length : 0;
 }
 
 static bool finite_number(const char *text, double *out) {

@@ -353,7 +353,7 @@ typedef struct sg_grid {
     int64_t stride[3]; /* elements from a cell to the next along an axis; [0] is 1; 0: dense */
 } sg_grid;
 
-/* An array by its name: "u", "u.prev", "u.next". */
+/* An array by its name: "u", "u.prev", "u.next"; or "f", all components of a field f together. */
 typedef struct sg_array {
     const char *name;
     sg_grid grid;

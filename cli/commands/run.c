@@ -212,7 +212,7 @@ static int make_batch(running *r, sg_arguments *arguments, int64_t count, int *f
 }
 
 static int give(void *user, int item, uint64_t first, size_t count, void *out) {
-    return arrays_download(&(array_reading){user, item}, first, count, out);
+    return arrays_download(&(array_reading){user, item, NULL}, first, count, out);
 }
 
 /* All steps at once, or in batches, between which the bar on a terminal moves. */

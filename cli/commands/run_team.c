@@ -214,6 +214,11 @@ static int judge_files(const arrays *a) {
                             element_words[item->file.npy.type].numpy);
     }
     for (int i = 0; i < a->output_count; i++)
+        if (a->outputs[i].whole != NULL)
+            return complain(EXIT_USAGE, a->outputs[i].path,
+                            "ranks write each component to a file of its own: --output %s=FILE.npy",
+                            a->items[a->outputs[i].item].info.name);
+    for (int i = 0; i < a->output_count; i++)
         if (datafile_kind_of(a->outputs[i].path) == DATAFILE_PGM)
             return complain(EXIT_USAGE, a->outputs[i].path,
                             "ranks write their parts of .npy and .vti files");

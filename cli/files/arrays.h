@@ -14,6 +14,7 @@ typedef struct array {
     const char *input; /* the file to read; NULL */
     const char *init;  /* the expression of --init; NULL */
     int copies;     /* a previous level without a file: the array of the current one; else −1 */
+    int parts;      /* the input has as many components, of which this is one; 0: it is the array */
     bool is_values; /* of a merge: given by --values and --output-values */
     datafile file;
     int dims;
@@ -30,7 +31,9 @@ static inline bool array_is_written(const array *a) {
 
 /* An output: a file, and the item that is written to it. */
 typedef struct array_output {
-    int item;
+    int item;          /* or the first of several components, … */
+    const char *whole; /* … which the file holds under this name; NULL */
+    int parts;         /* how many */
     const char *path;
     bool has_range; /* of an image */
     pgm_scale range;
@@ -95,6 +98,7 @@ void arrays_describe(const arrays *, int item, datafile_array *out);
 typedef struct array_reading {
     const arrays *arrays;
     int item;
+    const char *whole; /* all components of this name, of which the item is the first; NULL */
 } array_reading;
 int arrays_download(void *reading, uint64_t first, size_t count, void *out);
 
@@ -115,6 +119,15 @@ int arrays_read_matrix(arrays *);
 int arrays_match_outputs(arrays *);
 int arrays_open_outputs(arrays *);
 void arrays_close_outputs(arrays *);
+
+/* The name of a component, "f[2].prev" of "f.prev", and back; number 0: the name is of none. */
+const char *components_name(const char *whole, int number);
+const char *components_title(const char *name, int *number);
+/* Of an input that holds all components of a grid of so many dimensions, leaves that of the item.
+ */
+int components_cut(array *, int dims);
+/* Downloads elements of all components. */
+int components_download(const array_reading *, uint64_t first, size_t count, void *out);
 
 /* What files may be given for, or written from: "c, u, u.prev"; "nothing". */
 const char *arrays_names(const arrays *, bool reads);

@@ -172,7 +172,7 @@ static bool read_header(datafile *f, text *error) {
     if (f->kind == DATAFILE_PGM) {
         const bool good = pgm_read_header(f->file, &f->pgm, error);
         f->dims = 2;
-        memcpy(f->size, (int64_t[3]){f->pgm.width, f->pgm.height, 1}, sizeof f->size);
+        memcpy(f->size, (int64_t[NPY_DIMS]){f->pgm.width, f->pgm.height, 1, 1}, sizeof f->size);
         return good;
     }
     const bool good = npy_read_header(f->file, &f->npy, error);
@@ -216,7 +216,7 @@ void datafile_close(datafile *f) {
 /* ---- writing --------------------------------------------------------------------------------- */
 
 static uint64_t count_elements(const datafile_array *a) {
-    uint64_t count = 1;
+    uint64_t count = a->parts > 0 ? (uint64_t)a->parts : 1;
     for (int axis = 0; axis < 3; axis++)
         count *= axis < a->dims ? (uint64_t)a->size[axis] : 1;
     return count;
@@ -228,6 +228,10 @@ uint64_t datafile_bytes(const datafile_array *a) {
 
 int datafile_suits(const char *path, const datafile_array *a) {
     const datafile_kind kind = datafile_kind_of(path);
+    if (kind != DATAFILE_NPY && a->parts > 0)
+        return complain(EXIT_USAGE, path,
+                        "%s has %d components; give a .npy file, or a file for each", a->name,
+                        a->parts);
     if (kind == DATAFILE_PGM && a->dims != 2)
         return complain(EXIT_USAGE, path,
                         "an image has 2 dimensions, but %s has %d; give a .npy file", a->name,
@@ -267,8 +271,10 @@ static void vti_head(text *out, const char *name, dtype type, const int64_t size
 }
 
 static void add_head(text *out, datafile_kind kind, const datafile_array *a) {
+    int64_t size[NPY_DIMS] = {a->size[0], a->size[1], a->size[2], 1};
+    size[a->dims] = a->parts;
     if (kind == DATAFILE_NPY)
-        npy_header(out, a->type, a->dims, a->size);
+        npy_header(out, a->type, a->dims + (a->parts > 0), size);
     else if (kind == DATAFILE_VTI)
         vti_head(out, a->name, a->type, a->size);
     else

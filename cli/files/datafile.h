@@ -50,8 +50,8 @@ void values_json(const values *, json *);
 
 /* ---- .npy ----------------------------------------------------------------------------------- */
 
-/* Versions 1.0, 2.0 and 3.0; little endian; 1 to 3 dimensions, which may be without elements. */
-enum { NPY_DIMS = 3 };
+/* Versions 1.0, 2.0 and 3.0; little endian; 1 to 4 dimensions, which may be without elements. */
+enum { NPY_DIMS = 4 };
 
 typedef struct npy {
     dtype type;
@@ -60,6 +60,7 @@ typedef struct npy {
     bool fortran;           /* the first index varies fastest in the file */
     uint64_t data_offset;   /* where the elements begin */
     uint64_t data_bytes;
+    bool is_part; /* data_offset and data_bytes are those of a part, and more may follow */
 } npy;
 
 /* Reads the header at the start of `bytes`; `count` may be more or less than the header. False with
@@ -132,7 +133,7 @@ typedef struct datafile {
     npy npy;
     pgm pgm;
     int dims;
-    int64_t size[3]; /* x first; unused axes 1 */
+    int64_t size[NPY_DIMS]; /* x first; unused axes 1 */
 } datafile;
 
 /* Opens a file and reads its header. A file that begins like an image is one, under any name. */
@@ -160,6 +161,7 @@ typedef struct datafile_array {
     dtype type;
     int dims;
     int64_t size[3];
+    int parts;  /* as many such arrays, one behind the other; 0: one, without that dimension */
     int maxval; /* of an image */
     datafile_scale scale;
     pgm_scale given;

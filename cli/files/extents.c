@@ -79,7 +79,8 @@ static int measure_file(arrays *a, int i) {
         return complain(EXIT_DATA, f->path, "the array has %d dimensions, but %s takes a list",
                         f->dims, a->name);
     const bool is_list = f->dims == 1 || any_shape;
-    set_extents(a, i, is_list ? 1 : 2, is_list ? f->size[0] * f->size[1] * f->size[2] : f->size[0],
+    set_extents(a, i, is_list ? 1 : 2,
+                is_list ? f->size[0] * f->size[1] * f->size[2] * f->size[3] : f->size[0],
                 is_list ? 1 : f->size[1]);
     return EXIT_DONE;
 }
@@ -212,7 +213,9 @@ static int open_input(arrays *a, array *item) {
 int arrays_measure(arrays *a) {
     for (int i = a->count - 1; i >= 0; i--) {
         array *item = &a->items[i];
-        const int code = item->input != NULL ? open_input(a, item) : EXIT_DONE;
+        int code = item->input != NULL ? open_input(a, item) : EXIT_DONE;
+        if (code == EXIT_DONE && item->parts > 0)
+            code = components_cut(item, a->info.dims);
         if (code != EXIT_DONE)
             return code;
         if (item->input != NULL && item->file.kind == DATAFILE_PGM)

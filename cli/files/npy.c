@@ -107,7 +107,7 @@ static bool scan_shape(scanner *s, npy *out) {
         if (!comma)
             return refuse(s, "no comma between extents");
         if (count == NPY_DIMS) {
-            text_add(s->error, "more than 3 dimensions");
+            text_add(s->error, "more than 4 dimensions");
             return false;
         }
         if (!scan_extent(s, &extents[count]))
@@ -118,7 +118,7 @@ static bool scan_shape(scanner *s, npy *out) {
     if (count == 1 && !comma)
         return refuse(s, "a shape that is no tuple");
     if (count == 0) {
-        text_add(s->error, "an array without dimensions; 1 to 3 are needed");
+        text_add(s->error, "an array without dimensions; 1 to 4 are needed");
         return false;
     }
     out->dims = count;
@@ -206,6 +206,10 @@ bool npy_parse(const unsigned char *bytes, size_t count, npy *out, text *error) 
         return refuse(&s, "a byte 0");
     if (!scan_dictionary(&s, &header))
         return false;
+    if (header.fortran && header.dims == NPY_DIMS) {
+        text_add(error, "4 dimensions in Fortran order; C order is needed");
+        return false;
+    }
     bool empty = false;
     for (int axis = 0; axis < NPY_DIMS; axis++)
         empty |= header.size[axis] == 0;
@@ -308,7 +312,7 @@ bool npy_read_data(FILE *file, const npy *header, element_take take, void *user,
     const bool good = header->fortran && header->dims > 1 && header->data_bytes > 0
                           ? read_reversed(file, header, take, user, error)
                           : read_in_order(file, header, take, user, error);
-    if (good && fgetc(file) != EOF)
+    if (good && !header->is_part && fgetc(file) != EOF)
         return wrong_length(header, error, "longer");
     return good;
 }

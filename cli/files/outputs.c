@@ -5,6 +5,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/component.h"
 #include "cli/files/arrays.h"
 
 /* After a run the newest values of an inout field are where its current ones were read. */
@@ -28,10 +29,35 @@ int arrays_find_output(const arrays *a, const char *name) {
     return -1;
 }
 
-/* The `skip`th written array, or −1. */
+/* The item of an output that shows all components, by the name of these; −1. */
+static int take_whole(const arrays *a, array_output *o, const char *whole) {
+    const int first = arrays_find_output(a, components_name(whole, 1));
+    if (first < 0)
+        return -1;
+    o->whole = whole;
+    while (arrays_find_output(a, components_name(whole, o->parts + 1)) >= 0)
+        o->parts++;
+    return first;
+}
+
+/* The item of an output that names none: with all components, if the item is the first of them. */
+static int take_all(const arrays *a, array_output *o, int item) {
+    int number = 0;
+    const char *whole = item >= 0 ? components_title(a->items[item].info.name, &number) : NULL;
+    return number > 0 ? take_whole(a, o, whole) : item;
+}
+
+static bool is_further_component(const arrays *a, int item) {
+    int number;
+    components_title(a->items[item].info.name, &number);
+    return number > 1;
+}
+
+/* The `skip`th written array, several components together, or −1. */
 static int find_written(const arrays *a, bool is_values, int skip) {
     for (int i = 0; i < a->count; i++)
-        if (array_is_written(&a->items[i]) && a->items[i].is_values == is_values && skip-- == 0)
+        if (array_is_written(&a->items[i]) && a->items[i].is_values == is_values &&
+            !is_further_component(a, i) && skip-- == 0)
             return newest(a, i);
     return -1;
 }
@@ -46,8 +72,11 @@ static int match_named(arrays *a) {
         if (code != EXIT_DONE)
             return code;
         array_output *o = &a->outputs[a->output_count];
-        o->item = b->name != NULL ? arrays_find_output(a, b->name)
-                                  : find_written(a, b->is_values, unnamed[b->is_values]++);
+        o->item = b->name != NULL
+                      ? arrays_find_output(a, b->name)
+                      : take_all(a, o, find_written(a, b->is_values, unnamed[b->is_values]++));
+        if (o->item < 0 && b->name != NULL)
+            o->item = take_whole(a, o, b->name);
         if (o->item < 0 && b->name != NULL)
             return arrays_unknown(a, option, b->name, false);
         if (o->item < 0)
@@ -84,11 +113,12 @@ static int protect_inputs(const arrays *a, const char *path, const char *field) 
 static int match_default(arrays *a) {
     int code = EXIT_DONE;
     for (int i = 0; i < a->count && code == EXIT_DONE; i++) {
-        if (!array_is_written(&a->items[i]))
+        if (!array_is_written(&a->items[i]) || is_further_component(a, i))
             continue;
-        const char *field = a->items[i].info.field;
+        int unused;
+        const char *field = components_title(a->items[i].info.field, &unused);
         array_output *o = &a->outputs[a->output_count++];
-        o->item = newest(a, i);
+        o->item = take_all(a, o, newest(a, i));
         o->path = output_path(a->session->options->folder, field, ".npy");
         code = protect_inputs(a, o->path, field);
     }
@@ -105,10 +135,17 @@ int arrays_match_outputs(arrays *a) {
 
 /* ---- opening --------------------------------------------------------------------------------- */
 
+static void describe(const arrays *a, const array_output *o, datafile_array *out) {
+    arrays_describe(a, o->item, out);
+    out->parts = o->parts;
+    if (o->whole != NULL)
+        out->name = o->whole;
+}
+
 /* Whether the file can hold its array. */
 static int judge(const arrays *a, const array_output *o) {
     datafile_array about;
-    arrays_describe(a, o->item, &about);
+    describe(a, o, &about);
     if (!a->is_grid && datafile_kind_of(o->path) != DATAFILE_NPY)
         return complain(EXIT_USAGE, o->path, "%s of %s is no grid; give a .npy file", about.name,
                         a->name);
@@ -133,6 +170,8 @@ void arrays_close_outputs(arrays *a) {
 
 int arrays_download(void *reading, uint64_t first, size_t count, void *out) {
     const array_reading *r = reading;
+    if (r->whole != NULL)
+        return components_download(r, first, count, out);
     const arrays *a = r->arrays;
     const size_t bytes = dtype_words[a->items[r->item].type].bytes;
     const char *from = (const char *)a->grids[r->item].data + first * bytes;
@@ -156,7 +195,8 @@ int arrays_find_nan(const arrays *a, bool began, int *item) {
         datafile_array about;
         values found;
         arrays_describe(a, at, &about);
-        const int code = datafile_look(&about, arrays_download, &(array_reading){a, at}, &found);
+        const int code =
+            datafile_look(&about, arrays_download, &(array_reading){a, at, NULL}, &found);
         if (code != EXIT_DONE)
             return code;
         if (found.nan > 0 || found.infinite > 0)
@@ -169,19 +209,19 @@ int arrays_find_nan(const arrays *a, bool began, int *item) {
 
 static int save(arrays *a, array_output *o) {
     datafile_array about;
-    arrays_describe(a, o->item, &about);
+    describe(a, o, &about);
     about.scale = o->has_range   ? DATAFILE_SCALE_GIVEN
                   : a->has_image ? DATAFILE_SCALE_IMAGE
                                  : DATAFILE_SCALE_DATA;
     about.given = o->range;
     output *file = o->file;
     o->file = NULL;
-    return datafile_write(file, o->path, &about, arrays_download, &(array_reading){a, o->item},
-                          &o->written);
+    return datafile_write(file, o->path, &about, arrays_download,
+                          &(array_reading){a, o->item, o->whole}, &o->written);
 }
 
 static const char *name_of(const arrays *a, const array_output *o) {
-    return a->items[o->item].info.name;
+    return o->whole != NULL ? o->whole : a->items[o->item].info.name;
 }
 
 static void describe_text(const arrays *a, const array_output *o, text *out) {
@@ -207,9 +247,12 @@ static void describe_json(const arrays *a, const array_output *o, json *j) {
 }
 
 bool arrays_is_shown(const arrays *a, int index) {
-    for (int i = 0; i < a->output_count; i++)
-        if (a->outputs[i].item == index)
+    for (int i = 0; i < a->output_count; i++) {
+        const array_output *o = &a->outputs[i];
+        if (o->item == index ||
+            (o->whole != NULL && component_number(a->items[index].info.name, o->whole) > 0))
             return true;
+    }
     return false;
 }
 
@@ -283,9 +326,9 @@ static int print(arrays *a, int index, bool is_lone, json *j, text *out) {
     const uint64_t count = (uint64_t)a->grids[index].size[0];
     const size_t bytes = dtype_words[item->type].bytes;
     unsigned char *elements = must_alloc((size_t)count, bytes);
-    const int code = count > 0
-                         ? arrays_download(&(array_reading){a, index}, 0, (size_t)count, elements)
-                         : EXIT_DONE;
+    const int code =
+        count > 0 ? arrays_download(&(array_reading){a, index, NULL}, 0, (size_t)count, elements)
+                  : EXIT_DONE;
     if (!is_lone)
         json_open(j, item->info.name, '[');
     for (uint64_t i = 0; i < count && code == EXIT_DONE; i++) {

@@ -5,15 +5,15 @@
 local c = { { 0, 0 }, { 1, 0 }, { 0, 1 }, { -1, 0 }, { 0, -1 }, { 1, 1 }, { -1, 1 }, { -1, -1 }, { 1, -1 } }
 local w = { 4/9, 1/9, 1/9, 1/9, 1/9, 1/36, 1/36, 1/36, 1/36 }
 local back = { 1, 4, 5, 2, 3, 8, 9, 6, 7 } -- which of them goes the opposite way
-local name = { "f0", "f1", "f2", "f3", "f4", "f5", "f6", "f7", "f8" }
-
-local fields = { solid = { use = "in", values = { 0, 1 } }, ux = "out", uy = "out" }
-for _, n in ipairs(name) do fields[n] = { use = "inout", range = { 0.01, 0.5 } } end
 
 return stencil {
   name       = "d2q9",
   dtype      = "double",
-  fields     = fields,
+  fields     = {
+    f = { use = "inout", components = 9, range = { 0.01, 0.5 } },
+    solid = { use = "in", values = { 0, 1 } },
+    ux = "out", uy = "out",
+  },
   parameters = { tau = 0.6, gx = 1e-5, u0 = 0 }, -- gx: along x, by mass; u0: the speed at the beginning
   boundary   = "periodic",
   update     = function(f, p, at)
@@ -24,18 +24,19 @@ return stencil {
     -- What arrives at this cell: from each neighbour, or back from the wall.
     local n, rho, jx, jy = {}, 0, 0, 0
     for i, e in ipairs(c) do
-      n[i] = where(eq(f.solid(-e[1], -e[2]), 1), f[name[back[i]]](0, 0), f[name[i]](-e[1], -e[2]))
+      n[i] = where(eq(f.solid(-e[1], -e[2]), 1), f.f[back[i]](0, 0), f.f[i](-e[1], -e[2]))
       n[i] = where(eq(at.step, 0), equilibrium(i, 1, p.u0, 0), n[i])
       rho, jx, jy = rho + n[i], jx + e[1] * n[i], jy + e[2] * n[i]
     end
     local ux, uy = (jx + p.gx / 2) / rho, jy / rho
     -- Collision: towards the equilibrium, with the force.
-    local new = { ux = where(eq(f.solid(0, 0), 1), 0, ux), uy = where(eq(f.solid(0, 0), 1), 0, uy) }
+    local new = {}
     for i, e in ipairs(c) do
       local eu = e[1] * ux + e[2] * uy
       local force = w[i] * (1 - 1 / (2 * p.tau)) * (3 * (e[1] - ux) + 9 * eu * e[1]) * p.gx
-      new[name[i]] = n[i] + (equilibrium(i, rho, ux, uy) - n[i]) / p.tau + force
+      new[i] = n[i] + (equilibrium(i, rho, ux, uy) - n[i]) / p.tau + force
     end
-    return new
+    local solid = eq(f.solid(0, 0), 1)
+    return { f = new, ux = where(solid, 0, ux), uy = where(solid, 0, uy) }
   end,
 }

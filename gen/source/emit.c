@@ -90,7 +90,8 @@ static void set(writer *w, expr_id id, const char *shown, level level) {
 static const char *tap_name(writer *w, const expr_node *n) {
     const model *m = w->e->model;
     text name = text_new(w->job);
-    text_printf(&name, "%s_", m->fields[m->arrays[n->index].field].name);
+    const char *field = m->fields[m->arrays[n->index].field].name;
+    text_printf(&name, "%.*s_", (int)strcspn(field, "["), field);
     if (m->array_count > 1)
         text_printf(&name, "%d_", w->e->kernel_arrays[n->index]);
     bool centre = true;

@@ -2,6 +2,7 @@
    Takes: the spec's table. Makes: the model's fields, arrays, parameters, sides and schedule. */
 #include "gen/spec/state.h"
 
+#include "base/component.h"
 #include "gen/stencil/method.h"
 #include "gen/stencil/schedule.h"
 
@@ -14,6 +15,7 @@ enum { MOST_CONTENT = 256 }; /* numbers that a field holds */
 
 const spec_key spec_field_keys[] = {
     {"use", "\"in\", \"out\" or \"inout\""},
+    {"components", "2 or more: read as f[1](dx, dy), f[2](dx, dy), …; one array holds them all"},
     {"levels", "2 where the previous time level is kept; 1 by default"},
     {"storage", "\"half\" or \"bfloat16\": the array holds 16 bits; the spec's by default"},
     {"values", "what the field holds: a check draws these numbers alone"},
@@ -22,7 +24,7 @@ const spec_key spec_field_keys[] = {
 };
 
 static int compare_fields(const void *a, const void *b) {
-    return strcmp(((const model_field *)a)->name, ((const model_field *)b)->name);
+    return component_compare(((const model_field *)a)->name, ((const model_field *)b)->name);
 }
 
 static int compare_parameters(const void *a, const void *b) {
@@ -108,15 +110,16 @@ static void read_use(lua_State *L, const char *where, model_field *field, bool *
         *scratch = use == USE_COUNT;
 }
 
-/* The field whose description is on the top of the stack: a word or a table. */
-static void read_field(lua_State *L, dtype type, dtype storage, model_field *field, bool *scratch) {
+/* The field whose description is on the top of the stack: a word or a table. Returns how many
+   components it has; 1 where it is one number a point. */
+static int read_field(lua_State *L, dtype type, dtype storage, model_field *field, bool *scratch) {
     job *j = spec_of(L)->job;
     const char *where = job_print(j, "fields.%s", field->name);
     field->levels = 1;
     field->storage = storage;
     if (!lua_istable(L, -1)) {
         read_use(L, where, field, scratch);
-        return;
+        return 1;
     }
     spec_check_keys(L, -1, where, spec_field_keys);
     spec_get(L, -1, "use");
@@ -125,13 +128,29 @@ static void read_field(lua_State *L, dtype type, dtype storage, model_field *fie
     if (scratch != NULL && *scratch) {
         static const spec_key use_alone[] = {{"use", NULL}, {NULL, NULL}};
         spec_check_keys(L, -1, job_print(j, "%s, a scratch field", where), use_alone);
-        return;
+        return 1;
     }
     field->levels = spec_get_whole(L, -1, where, "levels", 1, 2, 1);
     if (field->levels == 2 && field->use != USE_INOUT)
         spec_fail(L, "%s: levels = 2 needs use = \"inout\"", where);
     field->storage = spec_get_storage(L, -1, job_print(j, "%s.storage", where), type, storage);
     read_content(L, where, type, field);
+    const bool several = spec_get(L, -1, "components");
+    lua_pop(L, 1);
+    return several ? spec_get_whole(L, -1, where, "components", 2, MAX_FIELDS, 2) : 1;
+}
+
+/* Makes a field of each component of the last one. */
+static void add_components(lua_State *L, model *m, int count) {
+    const model_field whole = m->fields[--m->field_count];
+    if (count > MAX_FIELDS - m->field_count)
+        spec_fail(L, "fields: more than %d, each component of '%s' counted", MAX_FIELDS,
+                  whole.name);
+    for (int i = 1; i <= count; i++) {
+        model_field *field = &m->fields[m->field_count++];
+        *field = whole;
+        field->name = job_print(spec_of(L)->job, "%s[%d]", whole.name, i);
+    }
 }
 
 /* Sorted by name. */
@@ -146,8 +165,11 @@ static void read_table(lua_State *L, model *m, dtype storage, bool *scratch) {
             spec_fail(L, "fields: more than %d", MAX_FIELDS);
         model_field *field = &m->fields[m->field_count++];
         field->name = copy_name(L, -2, "fields");
-        read_field(L, m->dtype, storage, field, scratch != NULL ? &is_scratch : NULL);
-        if (is_scratch)
+        const int components =
+            read_field(L, m->dtype, storage, field, scratch != NULL ? &is_scratch : NULL);
+        if (components > 1)
+            add_components(L, m, components);
+        else if (is_scratch)
             names[scratch_count++] = field->name;
     }
     qsort(m->fields, (size_t)m->field_count, sizeof m->fields[0], compare_fields);

@@ -33,6 +33,10 @@ static model *new_injected(lua_State *L, const model *m) {
     f->line = m->line;
     f->dtype = m->dtype;
     f->shape = SHAPE_UPDATE;
+    for (int i = 0; i < m->field_count; i++)
+        if (spec_components(m, i) > 0)
+            spec_fail(L, "points: inject takes a spec without components, which '%s' has",
+                      spec_title(L, m, i));
     if (m->field_count == MAX_FIELDS)
         spec_fail(L, "points: inject takes a spec of at most %d fields", MAX_FIELDS - 1);
     memcpy(f->fields, m->fields, sizeof f->fields);

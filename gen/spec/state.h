@@ -228,6 +228,16 @@ void spec_take_reach(const spec_update *, model *); /* how far the taps of an up
 void spec_run_update(lua_State *, int function, bool named, spec_update *,
                      expr_id outputs[MAX_FIELDS]);
 
+/* How many components the field has whose first is `field`, 0 where it has none; and its name
+   without their numbers. */
+int spec_components(const model *, int field);
+const char *spec_title(lua_State *, const model *, int field);
+
+/* The values that an update returned, on the top of the stack, by output; and those of a stage, a
+   table of the fields that it writes. */
+void spec_read_results(lua_State *, const model *, expr_id outputs[MAX_FIELDS]);
+void spec_read_some_results(lua_State *, const model *, expr_id outputs[MAX_FIELDS]);
+
 /* points.c: the key points, of a model whose fields, arrays and dimensions are known. The functions
    of the sets stand in the load's pool until the model is finished. `named`: as of fields. */
 void spec_read_points(lua_State *, int table, bool named, model *);

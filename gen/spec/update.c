@@ -197,6 +197,39 @@ static void push_indexed(lua_State *L, lua_CFunction index) {
     lua_setmetatable(L, -2);
 }
 
+const char *spec_title(lua_State *L, const model *m, int field) {
+    const char *name = m->fields[field].name;
+    return job_copy(spec_of(L)->job, name, strcspn(name, "["));
+}
+
+int spec_components(const model *m, int field) {
+    const char *name = m->fields[field].name;
+    const size_t head = strcspn(name, "[");
+    int count = 0;
+    while (name[head] != '\0' && field + count < m->field_count &&
+           strncmp(m->fields[field + count].name, name, head + 1) == 0)
+        count++;
+    return count;
+}
+
+/* f.f[i] for an i that is no component, and f.f(dx, dy) */
+static int index_components(lua_State *L) {
+    spec_fail(L, "a field of %d components is read as f.NAME[i](dx, dy), with i from 1 to %d",
+              (int)lua_rawlen(L, 1), (int)lua_rawlen(L, 1));
+}
+
+static void push_components(lua_State *L, int field, int count) {
+    push_indexed(L, index_components);
+    lua_getmetatable(L, -1);
+    lua_pushcfunction(L, index_components);
+    lua_setfield(L, -2, "__call");
+    lua_pop(L, 1);
+    for (int i = 0; i < count; i++) {
+        push_field(L, field + i, false);
+        lua_rawseti(L, -2, i + 1);
+    }
+}
+
 void spec_open_fields(lua_State *L) {
     static const luaL_Reg metamethods[] = {
         {"__call", call_field}, {"__index", index_field}, {NULL, NULL}};
@@ -237,9 +270,16 @@ void spec_push_fields(lua_State *L, const model *m, bool named) {
         push_field(L, 0, false);
     else
         push_indexed(L, index_fields);
-    for (int i = 0; i < m->field_count && named; i++) {
-        push_field(L, i, false);
-        lua_setfield(L, -2, m->fields[i].name);
+    for (int i = 0, count; i < m->field_count && named; i += count) {
+        count = spec_components(m, i);
+        lua_pushstring(L, spec_title(L, m, i));
+        if (count == 0) {
+            push_field(L, i, false);
+            count = 1;
+        } else {
+            push_components(L, i, count);
+        }
+        lua_rawset(L, -3);
     }
 }
 
@@ -252,62 +292,6 @@ expr_id spec_to_output(lua_State *L, const char *where, const char *name) {
     if (spec_is_truth(spec_of(L), e.id))
         spec_fail(L, "%s: expected a number, got a condition; use where(condition, a, b)", where);
     return e.id;
-}
-
-/* The values that update returned, on the top of the stack, by output. */
-static void read_results(lua_State *L, const model *m, expr_id outputs[MAX_FIELDS]) {
-    static const char where[] = "the value that update returns";
-    spec_key keys[MAX_FIELDS + 1];
-    int count = 0;
-    for (int i = 0; i < m->field_count; i++)
-        if (m->fields[i].use != USE_IN)
-            keys[count++] = (spec_key){m->fields[i].name, NULL};
-    keys[count] = (spec_key){NULL, NULL};
-    if (count == 1) {
-        outputs[0] = spec_to_output(L, where, keys[0].name);
-        return;
-    }
-    if (!lua_istable(L, -1))
-        spec_fail(L,
-                  "%s: expected a table with an expression for each of %d written fields, got %s",
-                  where, count, spec_describe(L, -1));
-    spec_check_keys(L, -1, "the table that update returns", keys);
-    for (int i = 0; i < count; i++) {
-        if (!spec_get(L, -1, keys[i].name))
-            spec_fail(L, "the table that update returns has no entry '%s'", keys[i].name);
-        outputs[i] = spec_to_output(L, where, keys[i].name);
-        lua_pop(L, 1);
-    }
-}
-
-/* The same of a stage: a table of those fields that it writes. */
-static void read_some_results(lua_State *L, const model *m, expr_id outputs[MAX_FIELDS]) {
-    static const char where[] = "the table that update returns";
-    spec_key keys[MAX_FIELDS + 1] = {{NULL, NULL}};
-    bool any = false;
-    int output = 0;
-    if (!lua_istable(L, -1))
-        spec_fail(L,
-                  "a stage's update returns a table of the fields that it writes, such as { %s "
-                  "= ... }; got %s",
-                  m->fields[m->outputs[0].field].name, spec_describe(L, -1));
-    for (int i = 0; i < m->field_count; i++)
-        keys[i] = (spec_key){m->fields[i].name, NULL};
-    spec_check_keys(L, -1, where, keys);
-    for (int i = 0; i < m->field_count; i++) {
-        const char *name = m->fields[i].name;
-        const bool given = spec_get(L, -1, name);
-        if (given && m->fields[i].use == USE_IN)
-            spec_fail(L, "%s: field '%s' is only read (in) and cannot be written", where, name);
-        if (given)
-            outputs[output] =
-                spec_to_output(L, job_print(spec_of(L)->job, "%s: %s", where, name), name);
-        any = any || given;
-        output += m->fields[i].use != USE_IN;
-        lua_pop(L, 1);
-    }
-    if (!any)
-        spec_fail(L, "%s is empty: a stage writes at least one field", where);
 }
 
 void spec_run_update(lua_State *L, int function, bool named, spec_update *u,
@@ -328,9 +312,9 @@ void spec_run_update(lua_State *L, int function, bool named, spec_update *u,
     if (results > 1)
         spec_fail(L, "update returns %d values; several fields are returned as one table", results);
     if (u->partial)
-        read_some_results(L, u->model, outputs);
+        spec_read_some_results(L, u->model, outputs);
     else
-        read_results(L, u->model, outputs);
+        spec_read_results(L, u->model, outputs);
     lua_settop(L, base);
     s->at = 0;
     s->update = NULL;

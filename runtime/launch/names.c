@@ -2,6 +2,7 @@
    kernel's order. Nothing is allocated unless a name is refused. */
 #include <string.h>
 
+#include "base/component.h"
 #include "base/text.h"
 #include "runtime/launch/launch.h"
 
@@ -45,19 +46,65 @@ static bool place(job *j, const program *p, const named *n, const char *name, in
     return refuse(j, p, n, name, "is unknown");
 }
 
+/* The elements from a component to the next of an array that holds them all, one behind the other;
+   −1 where the strides leave no such order, or are out of range. */
+static int64_t component_step(const program *p, const sg_grid *g) {
+    enum { MOST_BYTES = 256 }; /* of a cell, all components together */
+    int64_t step = 1;
+    for (int axis = 0; axis < p->dims; axis++) {
+        const int64_t stride = g->stride[axis] != 0 ? g->stride[axis] : step, size = g->size[axis];
+        if (size < 0 || stride < step ||
+            (size > 0 && stride > LAUNCH_MOST_BYTES / MOST_BYTES / size))
+            return -1;
+        step = stride * size;
+    }
+    return step;
+}
+
+/* Spreads the caller's array number `at`, of all components of a field, over the kernel's arrays of
+   each; *found says whether the kernel has them. */
+static bool place_components(job *j, const program *p, const named *n, const sg_array *whole,
+                             int at, launch_names *out, bool *found) {
+    *found = false;
+    for (int i = 0; i < p->array_count && whole->name != NULL; i++) {
+        const int number = component_number(p->arrays[i].name, whole->name);
+        if (number == 0)
+            continue;
+        *found = true;
+        if (out->places[i] >= 0)
+            return refuse(j, p, n, p->arrays[i].name, "is given twice");
+        const int64_t step = component_step(p, &whole->grid);
+        if (step < 0)
+            return context_refuse(j,
+                                  "'%s': '%s' has components: its strides must grow from axis to "
+                                  "axis, and its extents be in range",
+                                  p->name, whole->name);
+        out->places[i] = at;
+        out->grids[i] = whole->grid;
+        if (whole->grid.data != NULL)
+            out->grids[i].data = (unsigned char *)whole->grid.data +
+                                 (size_t)((number - 1) * step) * p->arrays[i].element_bytes;
+    }
+    return true;
+}
+
 static bool place_arrays(job *j, const program *p, sg_arguments *a, launch_names *out) {
     const named n = {"array", p->array_count, array_name};
     if (a->grids != NULL || a->grid_count != 0)
         return context_refuse(j, "'%s': give grids or arrays, not both", p->name);
     memset(out->places, -1, sizeof out->places);
-    for (int i = 0; i < a->array_count; i++)
-        if (!place(j, p, &n, a->arrays[i].name, i, out->places))
+    for (int i = 0; i < a->array_count; i++) {
+        bool found;
+        if (!place_components(j, p, &n, &a->arrays[i], i, out, &found) ||
+            (!found && !place(j, p, &n, a->arrays[i].name, i, out->places)))
             return false;
-    for (int i = 0; i < p->array_count; i++) {
+        for (int k = 0; k < p->array_count && !found; k++)
+            if (out->places[k] == i)
+                out->grids[k] = a->arrays[i].grid;
+    }
+    for (int i = 0; i < p->array_count; i++)
         if (out->places[i] < 0)
             return refuse(j, p, &n, p->arrays[i].name, "is missing");
-        out->grids[i] = a->arrays[out->places[i]].grid;
-    }
     a->grids = out->grids;
     a->grid_count = p->array_count;
     return true;

@@ -74,6 +74,7 @@
 
 ---@class stencilgen.field_keys
 ---@field use stencilgen.use
+---@field components? integer 2 or more: read as f[1](dx, dy), f[2](dx, dy), …; one array holds them all
 ---@field levels? 1 | 2 2 keeps the previous time level
 ---@field storage? stencilgen.storage "half" or "bfloat16": the array holds 16 bits
 ---@field values? number[] the numbers that the field holds, from which checks draw

@@ -95,4 +95,26 @@ exits 2 run $cpu specs/scan.lua --size 8 --init input=x
 says 'scan has lists'
 exits 2 explain $cpu "$folder/same2.lua" --init u=1
 says 'is no option of explain'
+
+begin 'components: one file holds them all, or one each'
+cat >"$folder/pair.lua" <<'EOF'
+return stencil { name = "pair", dims = 2, boundary = "periodic",
+  fields = { v = { use = "inout", components = 2 } },
+  update = function(f) return { v = { f.v[2](1, 0), f.v[1](0, 0) } } end }
+EOF
+npy f4 "$folder/v.npy" '2, 2, 3' 1 2 3 4 5 6 7 8 9 10 11 12
+npy f4 "$folder/want.npy" '2, 2, 3' 8 9 7 11 12 10 1 2 3 4 5 6
+exits 0 run $cpu "$folder/pair.lua" --input "$folder/v.npy" --output "$folder/w.npy"
+is w.npy
+exits 0 run $cpu "$folder/pair.lua" --size 3x2 --init 'v[1]=1+x+3*y' --init 'v[2]=7+x+3*y' \
+    --output v="$folder/w.npy" --output 'v[2]'="$folder/second.npy"
+is w.npy
+npy f4 "$folder/want.npy" '2, 3' 1 2 3 4 5 6
+is second.npy
+exits 3 run $cpu "$folder/pair.lua" --input v="$folder/want.npy" --output "$folder/w.npy"
+says '2 dimensions, the first of 2, but v has 3: its 2 components and those of the grid'
+exits 2 run $cpu "$folder/pair.lua" --input v="$folder/v.npy" --input 'v[2]'="$folder/want.npy"
+says '--input v[2] is given twice'
+exits 2 run $cpu "$folder/pair.lua" --input v="$folder/v.npy" --output v="$folder/w.vti"
+says 'v has 2 components; give a .npy file, or a file for each'
 finish

@@ -37,7 +37,8 @@ static void expect_file(const char *name, dtype type, int dims, const int64_t si
     assert_true(npy_read_header(file, &header, &error));
     assert_int_equal(header.type, type);
     assert_int_equal(header.dims, dims);
-    assert_memory_equal(header.size, size, sizeof header.size);
+    assert_memory_equal(header.size, size, 3 * sizeof *size);
+    assert_int_equal(header.size[3], 1);
     assert_true(npy_read_data(file, &header, collect, &all, &error));
     const int64_t count = size[0] * size[1] * size[2];
     const size_t bytes = dtype_words[type].bytes;
@@ -89,7 +90,7 @@ static void test_refuses_other_arrays(void **state) {
                            "float16 ('<f2'), bfloat16 in uint16 ('<u2'), int32"},
         {"record.npy", "a record type"},
         {"scalar.npy", "an array without dimensions"},
-        {"four.npy", "more than 3 dimensions"},
+        {"five.npy", "more than 4 dimensions"},
     };
     for (size_t i = 0; i < LENGTH(cases); i++) {
         FILE *file = open_data(cases[i].name);
@@ -234,7 +235,7 @@ static void test_writes_as_numpy(void **state) {
         const char *name;
         dtype type;
         int dims;
-        int64_t size[3];
+        int64_t size[NPY_DIMS];
     } cases[] = {{"f4_2x3.npy", DTYPE_FLOAT, 2, {3, 2, 1}},
                  {"f8_2x3x4.npy", DTYPE_DOUBLE, 3, {4, 3, 2}},
                  {"int32.npy", DTYPE_INT32, 2, {3, 2, 1}},

@@ -435,6 +435,31 @@ static void test_positions(void **state) {
     EXPECT_ALL(cases);
 }
 
+static void test_components(void **state) {
+    (void)state;
+#define PAIR "g = { use = 'inout', components = 2 }"
+    static const bad_spec cases[] = {
+        {UPDATE_FIELDS("g = { use = 'inout', components = 1 }", "{ g = f.g(0) }"), 1,
+         "fields.g.components: expected a whole number from 2 to 32, got the number 1"},
+        {UPDATE_FIELDS("g = { use = 'in', components = 33 }, h = 'out'", "f.g[1](0)"), 1,
+         "fields.g.components: expected a whole number from 2 to 32, got the number 33"},
+        {UPDATE_FIELDS(PAIR, "{ g = { f.g(0), 0 } }"), 3,
+         "a field of 2 components is read as f.NAME[i](dx, dy), with i from 1 to 2"},
+        {UPDATE_FIELDS(PAIR, "{ g = { f.g[3](0), 0 } }"), 3,
+         "a field of 2 components is read as f.NAME[i](dx, dy), with i from 1 to 2"},
+        {UPDATE_FIELDS(PAIR, "{ g = { f.g[1](0) } }"), 1,
+         "the value that update returns: expected a list of 2 expressions, one for each component "
+         "of g"},
+        {UPDATE_FIELDS(PAIR, "{ g = f.g[1](0) }"), 1,
+         "the value that update returns: expected a list of 2 expressions, one for each component "
+         "of g"},
+        {UPDATE_FIELDS(PAIR, "{ h = 1 }"), 1,
+         "unknown key 'h' in the table that update returns; known: g"},
+    };
+#undef PAIR
+    EXPECT_ALL(cases);
+}
+
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(test_keys),
     cmocka_unit_test(test_types),
@@ -446,6 +471,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(test_updates),
     cmocka_unit_test(test_fields),
     cmocka_unit_test(test_boundaries),
+    cmocka_unit_test(test_components),
     cmocka_unit_test(test_results),
     cmocka_unit_test(test_positions),
 };
