@@ -29,17 +29,20 @@ struct Rows {
 #endif
         if constexpr (row < plan::rows) {
             using R = Row<row>;
-#if defined(PLAN_MIXED)
-            const Stored<Array<R::array>> *const from =
-                at.of<R::array>() + offset(at.a.grid[Array<R::array>::grid], 0, R::dy, R::dz);
-#else
-            const Stored<Array<R::array>> *const from =
-                at.cell[R::array] + offset(at.a.grid[Array<R::array>::grid], 0, R::dy, R::dz);
-#endif
-#if PLAN_PACKS
 #if defined(PLAN_NARROW)
             using Cell = Stored<Array<R::array>>;
 #endif
+#if defined(PLAN_MIXED)
+            const Cell *const from =
+                at.of<R::array>() + offset(at.a.grid[Array<R::array>::grid], 0, R::dy, R::dz);
+#elif defined(PLAN_NARROW)
+            const Cell *const from =
+                at.cell[R::array] + offset(at.a.grid[Array<R::array>::grid], 0, R::dy, R::dz);
+#else
+            const Real *const from =
+                at.cell[R::array] + offset(at.a.grid[Array<R::array>::grid], 0, R::dy, R::dz);
+#endif
+#if PLAN_PACKS
 #pragma unroll
             for (int i = -low; i < plan::vector + R::high; i += plan::vector)
                 if (i + plan::vector > -R::low)
