@@ -279,20 +279,43 @@ static void release(output *o) {
 
 /* ---- sets ---------------------------------------------------------------------------------- */
 
+static bool is_at(const char *path, const whole_place *place) {
+    struct stat file;
+    return place->regular && place->existed && stat(path, &file) == 0 &&
+           file.st_dev == place->device && file.st_ino == place->inode;
+}
+
+static int refuse_replacing(const char *path, const char *what) {
+    return complain(EXIT_USAGE, path, "this is %s, which the output would replace", what);
+}
+
+static const char kept[] = "a file that the run reads";
+
 /* A spec in a folder for outputs may have the name of one, or be what a link there leads to. */
-static bool is_spec(const output_set *set, const whole_place *place) {
-    struct stat spec;
-    for (int i = 0; i < set->spec_count && place->regular && place->existed; i++)
-        if (stat(set->specs[i], &spec) == 0 && spec.st_dev == place->device &&
-            spec.st_ino == place->inode)
-            return true;
-    return false;
+static const char *what_is_at(const output_set *set, const whole_place *place) {
+    for (int i = 0; i < set->spec_count; i++)
+        if (is_at(set->specs[i], place))
+            return "the spec";
+    for (int i = 0; i < set->kept_count; i++)
+        if (is_at(set->kept[i], place))
+            return kept;
+    return NULL;
+}
+
+int output_keep(output_set *set, const char *path) {
+    for (int i = 0; i < set->count; i++)
+        if (is_at(path, &set->places[i]))
+            return refuse_replacing(path, kept);
+    set->kept = longer_list(set->kept, set->kept_count, sizeof *set->kept);
+    set->kept[set->kept_count++] = path;
+    return EXIT_DONE;
 }
 
 static int join_set(output_set *set, const output *o) {
     const whole_place *place = &o->file.place;
-    if (is_spec(set, place))
-        return complain(EXIT_USAGE, o->path, "this is the spec, which the output would replace");
+    const char *there = what_is_at(set, place);
+    if (there != NULL)
+        return refuse_replacing(o->path, there);
     for (int i = 0; i < set->count; i++)
         if (whole_place_same(&set->places[i], place))
             return complain(EXIT_USAGE, o->path,

@@ -111,13 +111,20 @@ void json_integers(json *, const char *key, const int64_t *list, int count);
 /* Files appear whole or not at all, by the rules of base/io.h. Errors name the file. */
 typedef struct output output;
 
-/* All outputs of one call of the command: no two of them may be one file, and none a spec's. */
+/* All outputs of one call of the command: no two of them may be one file, and none a spec's or one
+   that is kept. */
 typedef struct output_set {
     char *const *specs; /* their paths */
     int spec_count;
+    const char **kept; /* see output_keep */
+    int kept_count;
     whole_place *places;
     int count;
 } output_set;
+
+/* No output of the set replaces this file: EXIT_USAGE if one would, and later ones fail. The path
+   must live as long as the set. */
+int output_keep(output_set *, const char *path);
 
 /* Call it before long work: EXIT_DONE means that the file can be made. Several may be open. */
 int output_begin(output **, output_set *, const char *path);

@@ -162,8 +162,13 @@ static int write_rows(void *user, int64_t first, int64_t steps, const void *samp
 
 static int open_files(point_files *p) {
     int code = EXIT_DONE;
-    for (int i = 0; i < p->count && code == EXIT_DONE; i++)
-        code = read_positions(p, &p->files[i]);
+    for (int i = 0; i < p->count && code == EXIT_DONE; i++) {
+        code = output_keep(&p->arrays->output_set, p->files[i].positions_path);
+        if (code == EXIT_DONE && p->files[i].injects)
+            code = output_keep(&p->arrays->output_set, p->files[i].path);
+        if (code == EXIT_DONE)
+            code = read_positions(p, &p->files[i]);
+    }
     for (int i = 0; i < p->count && code == EXIT_DONE; i++)
         code = (p->files[i].injects ? open_series : open_traces)(p, &p->files[i]);
     return code;

@@ -111,6 +111,15 @@ exits 3 $still --steps 3 --points put="$folder/out.npy:$folder/series.npy" $take
 says "point 1 of 'put' (the first is 0) is at (4.5), outside of the grid: 0 to 4"
 [ ! -e "$folder/traces.npy" ] && [ ! -e "$folder/o.npy" ] || flunk 'an output was written'
 
+begin 'files of points are not replaced'
+cp "$folder/put.npy" "$folder/kept.npy"
+for wrong in "--points take=$folder/put.npy:$folder/put.npy" "--points take=$folder/put.npy:$folder/series.npy" \
+    "$take --monitor top=$folder/put.npy --every 1" "$take --output u=$folder/series.npy"; do
+    exits 2 $still --steps 3 $put $wrong
+    says 'this is a file that the run reads, which the output would replace'
+done
+cmp -s "$folder/put.npy" "$folder/kept.npy" || flunk 'positions were replaced'
+
 begin 'monitors that do not fit are refused'
 exits 2 $still --steps 3 $put $take --monitor tops --every 1
 says "--monitor 'tops': still has the monitors rise, top"
