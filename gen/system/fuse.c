@@ -3,13 +3,13 @@
    Where a cell near an edge is concerned, a stage's expression is evaluated at places of its own.
    Its `region` along an axis and side is how far from that edge the nearest of them lies: the
    margin that `fixed` keeps of the results, less how far its readers reach. A negative region lies
-   beyond the edge. There a boundary would have given another cell of the result, and substitution
-   gives the expression at that place, whose taps the boundary takes elsewhere. Both are the same
-   where
+   beyond the edge. There a boundary would have given another cell of the result. Substitution gives
+   the expression at that place, whose taps the boundary takes elsewhere. Both are the same in two
+   cases:
 
-     - the axis is periodic for all that read along it, or
-     - the expression reads along the axis its own point alone, and the rule takes the place of
-       another cell (periodic, clamp, mirror).
+     - The axis is periodic for all that read along it.
+     - Along the axis, the expression reads its own point alone, and the rule takes another cell's
+       place (periodic, clamp, mirror).
 
    Where taps stay inside, no rule is asked. What `fixed` keeps must not be read, and is the same
    for all results. */

@@ -123,22 +123,27 @@ static const char mixed[] =
     "update = function(f) return f.u(0, 0) + f.c(1, 0) * (f.u(1, 0) - f.u(-1, 0)) / 8 + "
     "f.d(0, 1) * f.u(0, -1) / 4 end }";
 
+/* At sizes of several tiles, of whole ones, and below one. */
+static void expect_right(sg_kernel *k) {
+    static const int64_t sizes[][2] = {{67, 23}, {64, 16}, {1, 1}, {3, 2}};
+    for (int i = 0; i < 4; i++) {
+        const sg_check_options options = {.struct_size = sizeof options,
+                                          .size = {sizes[i][0], sizes[i][1]},
+                                          .steps = i < 2 ? 3 : 1};
+        sg_check_result r = {.struct_size = sizeof r};
+        expect_ok(sg_check(k, &options, &r));
+        assert_int_equal(r.wrong, 0);
+        assert_int_equal(r.undecidable, 0);
+    }
+}
+
 static void fields_of_different_storage_are_right(void **state) {
     (void)state;
     static const char *const schedules[] = {"naive vec=1", "naive vec=4", "tiled",   "register",
                                             "coarsened",   "cached-halo", "streamed"};
-    static const int64_t sizes[][3] = {{67, 23}, {64, 16}, {1, 1}, {3, 2}};
     for (int s = 0; s < 7; s++) {
         sg_kernel *k = build(mixed, schedules[s]);
-        for (int i = 0; i < 4; i++) {
-            const sg_check_options options = {.struct_size = sizeof options,
-                                              .size = {sizes[i][0], sizes[i][1]},
-                                              .steps = i < 2 ? 3 : 1};
-            sg_check_result r = {.struct_size = sizeof r};
-            expect_ok(sg_check(k, &options, &r));
-            assert_int_equal(r.wrong, 0);
-            assert_int_equal(r.undecidable, 0);
-        }
+        expect_right(k);
         sg_release(k);
     }
 }
@@ -212,18 +217,9 @@ static void systems_stay_within_the_bound(void **state) {
     (void)state;
     static const char *const schedules[] = {NULL, "naive vec=8", "streamed vec=4", "register"};
     static const char *const boundaries[] = {"fixed", "periodic", "mirror", "zero"};
-    static const int64_t sizes[][3] = {{67, 23}, {64, 16}, {1, 1}, {3, 2}};
     for (int s = 0; s < 4; s++) {
         sg_kernel *k = build(flow(types[s % 2].storage, boundaries[s]), schedules[s]);
-        for (int i = 0; i < 4; i++) {
-            const sg_check_options options = {.struct_size = sizeof options,
-                                              .size = {sizes[i][0], sizes[i][1]},
-                                              .steps = i < 2 ? 3 : 1};
-            sg_check_result r = {.struct_size = sizeof r};
-            expect_ok(sg_check(k, &options, &r));
-            assert_int_equal(r.wrong, 0);
-            assert_int_equal(r.undecidable, 0);
-        }
+        expect_right(k);
         sg_release(k);
     }
 }
