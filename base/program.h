@@ -44,9 +44,11 @@ typedef struct program_array {
     union {
         struct {
             const char *field; /* "u" */
-            int reads;    /* of a written array of an inout field: the index of the array with its
-                             current values; else −1 */
-            int previous; /* likewise of its previous time level; −1 */
+            int reads;     /* of a written array of an inout field: the index of the array with its
+                              current values; else −1 */
+            int previous;  /* likewise of its previous time level; −1 */
+            bool in_place; /* of a written array: it may be the very same memory as the oldest level
+                              of its field, of which a point is read where it is written alone */
             int low[PROGRAM_AXES], high[PROGRAM_AXES]; /* how far the taps of a read array reach
                                                   below and above a point, along grid axes */
         } grid;
@@ -85,6 +87,8 @@ typedef struct program_call {
     const int *grids; /* for each grid of the kernel: an array, or array_count + a layer; −1: none,
                          of those that the kernel does not have */
     int count;
+    int low[PROGRAM_AXES],
+        high[PROGRAM_AXES]; /* cells that it makes round a box, along grid axes */
 } program_call;
 
 typedef struct program_parameter {
@@ -103,6 +107,14 @@ typedef struct program_needs {
                                                   the cells that the box reaches; −1: anywhere */
 } program_needs;
 enum { PROGRAM_MOST_PITCH = 0x40000000, PROGRAM_MOST_SIZE = 0x3fffffff };
+
+/* What a kernel fetches of a grid at a time by bulk copies: a box of so many cells along kernel
+   axes. What of it lies outside of the grid is zeros. */
+typedef struct program_map {
+    int grid; /* of the arguments */
+    int box[PROGRAM_AXES];
+} program_map;
+enum { PROGRAM_MAP_BYTES = 128, PROGRAM_MAP_ALIGNMENT = 64, PROGRAM_MOST_MAPS = 8 };
 
 /* How many blocks a launch of lists has along an axis: (items − 1)/per_block + 1, or none without
    items. */
@@ -138,6 +150,9 @@ typedef struct program_launch {
             int spare;           /* the launch that takes its place where a call has not what it
                                     needs; 0: it needs nothing */
             program_needs needs; /* in addition to Arguments.aligned */
+            program_map maps[PROGRAM_MOST_MAPS]; /* of a launch with a spare, which takes its place
+                                                    where the device cannot describe them */
+            int map_count;
         } grid;
         struct {
             program_block_rule blocks[PROGRAM_AXES];
@@ -179,7 +194,13 @@ typedef struct program_launch {
        global[3], step: the place of the grid's cell (0, 0, 0) in the whole grid, the whole grid's
        size, and the number of the launch's first step.
 
-   It is padded at its end to a multiple of 8 bytes; program.arguments_bytes is its size. */
+   Up to here it is padded at its end to a multiple of 8 bytes.
+
+     - where some launch has maps, from the next multiple of PROGRAM_MAP_ALIGNMENT bytes on: for
+   each map of the launch what the device makes of it, PROGRAM_MAP_BYTES bytes (of a GPU, a
+       CUtensorMap of three axes).
+
+   program.arguments_bytes is its size. */
 enum {
     PROGRAM_OFFSET_STEPS = 100,
     PROGRAM_OFFSET_GRIDS = 104,
@@ -231,15 +252,18 @@ typedef struct program {
             double bytes_per_point;                    /* see program_bytes_per_point */
             int low[PROGRAM_AXES], high[PROGRAM_AXES]; /* how far a point's shape reaches */
             bool periodic[PROGRAM_AXES];               /* both ends of the axis */
-            bool positions;        /* points ask where they lie, and for the step */
+            bool uncut[PROGRAM_AXES]; /* no team can divide the axis: some calls read across its
+                                         ends and others do not */
+            bool positions;           /* points ask where they lie, and for the step */
             bool corners;          /* a point reads others that differ from it along several axes */
-            program_layer *layers; /* one fewer than launches; ways: none; calls: any number, each
-                                      with the cells of the box */
+            program_layer *layers; /* one fewer than launches; ways: see there; calls: any number,
+                                      each with the cells of the grid */
             int layer_count;
             program_call *calls;      /* see "Calls" */
             int call_count;           /* 0: the launches are made in order */
             int call_grids;           /* the most grids of a call's kernel */
             bool ways;                /* see "Ways" */
+            int map_count;            /* the most maps of a launch */
             int spare_count;          /* so many launches at the end are spares; see "Spares" */
             const char *spare_source; /* as `source`, with their kernels; NULL: there are none */
             size_t spare_arch_begin, spare_arch_end;
@@ -266,7 +290,13 @@ typedef struct program {
 
 /* Ways. The launches of a program with `ways` are alternatives. Each alone updates all outputs from
    all arrays, by as many time steps as its `steps` says. The first makes the most steps, the last
-   one step. There are no layers, and no field has a previous level.
+   one step.
+
+   A field that keeps its previous level ends with two new ones after several steps. The older one
+   goes to a layer: there is one for each array that is written and has a previous level, in the
+   order of the arrays, with the cells of the grid. Only sg_run takes such ways, where it has the
+   memory. Afterwards the current and the next array swap places, and so do the previous one and the
+   layer. Without such fields there are no layers.
 
    A way of more than one step updates a whole grid, no part of it, with at least `least` cells
    along each axis. A grid of more blocks than one launch may have is updated by several launches:
@@ -284,7 +314,10 @@ typedef struct program {
 /* Calls. A program with calls is a system: one step of it makes them in order. Each call launches
    one of the program's own launches for the whole grid, on grids of its own choice: arrays, and
    layers between the calls. No call writes a grid that it reads. With several calls a step updates
-   the whole grid and no box of it. */
+   the whole grid and no box of it, except for a team's part: a grid with cells of other parts round
+   the box. There a call makes as many of those as later calls read. `low` and `high` of the program
+   and of its arrays are then what a step reads with all of its calls, and layers have the cells of
+   the grid. */
 
 /* Spares. Some kernels serve only calls with aligned rows, and with a box and a grid that are not
    too small. Any other call takes the spare in their place: the same launch (blocks, threads,
@@ -296,6 +329,13 @@ static inline bool program_is_grid(const program *p) {
 
 static inline bool program_has_ways(const program *p) {
     return program_is_grid(p) && p->grid.ways;
+}
+
+/* The oldest level of the field of a written array, whose memory is written next; −1: there is
+ * none.
+ */
+static inline int program_oldest(const program_array *written) {
+    return written->grid.previous >= 0 ? written->grid.previous : written->grid.reads;
 }
 
 /* The launches that are no spares. */
@@ -313,9 +353,14 @@ static inline double program_bytes_per_point(const program *p) {
     return program_is_grid(p) ? p->grid.bytes_per_point : 0;
 }
 
-/* The time steps of one sg_launch. */
+/* The time steps of one sg_launch; with program_has_seconds, of one launch of sg_run. */
 static inline int program_steps(const program *p) {
     return program_has_ways(p) ? p->launches[0].grid.steps : 1;
+}
+
+/* Whether ways of several steps leave a level in each layer; see "Ways". */
+static inline bool program_has_seconds(const program *p) {
+    return program_has_ways(p) && p->grid.layer_count > 0;
 }
 
 /* Whether the grids of the arguments end with the words': cooperative ways come first. */
@@ -341,6 +386,12 @@ static inline size_t program_layer_bytes(const program *p) {
     return program_grid_bytes(p, p->array_count);
 }
 
+/* Where the maps begin in an argument struct of so many bytes without them. */
+static inline size_t program_maps_offset(const program *p, size_t plain) {
+    const size_t step = p->grid.map_count > 0 ? PROGRAM_MAP_ALIGNMENT : 1;
+    return (plain + step - 1) / step * step;
+}
+
 /* The size of the argument struct, once all of its parts are known. */
 static inline size_t program_arguments_bytes(const program *p) {
     const size_t parameters = p->parameter_count > 0 ? (size_t)p->parameter_count : 1;
@@ -349,8 +400,10 @@ static inline size_t program_arguments_bytes(const program *p) {
                              p->lists.tagged) +
                     parameters);
     const size_t grids = PROGRAM_GRID_BYTES * (size_t)program_grid_count(p);
-    return (PROGRAM_OFFSET_GRIDS + grids + parameters * p->element_bytes + 7) / 8 * 8 +
-           (p->grid.positions ? PROGRAM_POSITION_BYTES : 0);
+    const size_t plain =
+        (PROGRAM_OFFSET_GRIDS + grids + parameters * p->element_bytes + 7) / 8 * 8 +
+        (p->grid.positions ? PROGRAM_POSITION_BYTES : 0);
+    return program_maps_offset(p, plain) + PROGRAM_MAP_BYTES * (size_t)p->grid.map_count;
 }
 
 /* The bytes of a cooperative way's words: for each 4 bytes of a cell of each output one of 8, for

@@ -140,10 +140,10 @@ static void print_heading(const bench *b, const row *r) {
         printf("%9s %9s %6s %8s %4s %5s %3s  plan\n", "ms a step", "model", "copies", "10^9/s",
                "regs", "local", "res");
     else if (r->part == PART_STEPS)
-        printf("%-7s%-7s%-15s %8s %6s %6s %5s %6s %5s\n", "shape", "dtype", "size", "10^9/s",
+        printf("%-9s%-7s%-15s %8s %6s %6s %5s %6s %5s\n", "shape", "dtype", "size", "10^9/s",
                "copies", "best", "ratio", "here", "ratio");
     else
-        printf("%-7s%-7s%-15s", "shape", "dtype", "size");
+        printf("%-9s%-7s%-15s", "shape", "dtype", "size");
 }
 
 /* The columns of this part are the methods of its first line. */
@@ -165,7 +165,7 @@ void report_line(const bench *b, int first, int end) {
         print_columns(b, first, end);
     }
     print_size(r, size);
-    printf("%-7s%-7s%-15s", r->shape->name, dtype_of(r), size);
+    printf("%-9s%-7s%-15s", r->shape->name, dtype_of(r), size);
     if (b->options.schedules != NULL) {
         printf("\n");
         for (int i = first; i < end; i++)

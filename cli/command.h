@@ -136,6 +136,9 @@ void output_drop(output *);   /* leaves nothing behind; NULL is none */
    where it is until it is committed. NULL after an error, and for what is no file. */
 const char *output_stretch(output *, uint64_t bytes, const void *tail, size_t tail_bytes);
 
+/* Bytes that were written, from `offset` on. */
+bool output_read(const output *, uint64_t offset, void *to, size_t count);
+
 /* For a thread that writes files while the command goes on: the same without the command's memory
    and messages. A spare output may be opened and closed again and again; its path must live until
    then. errno, or 0. */

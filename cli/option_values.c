@@ -214,6 +214,29 @@ bool set_count(options *o, const option *option, const char *value) {
     return good;
 }
 
+const char *const every_words[EVERY_COUNT] = {"snapshot", "monitor", "checkpoint"};
+
+int64_t options_every(const options *o, every what) {
+    return o->every_of[what] > 0 ? o->every_of[what] : o->every;
+}
+
+bool set_every(options *o, const option *option, const char *value) {
+    const char *number = strchr(value, '=');
+    if (number == NULL)
+        return set_count(o, option, value);
+    for (int i = 0; i < EVERY_COUNT; i++) {
+        const size_t length = strlen(every_words[i]);
+        uint64_t count = 0;
+        if (length != (size_t)(number - value) || strncmp(value, every_words[i], length) != 0)
+            continue;
+        if (!from_one(option, number + 1, INT64_MAX, &count))
+            return false;
+        o->every_of[i] = (int64_t)count;
+        return true;
+    }
+    return option_misused(option->name, value, "give N, or snapshot=N, monitor=N or checkpoint=N");
+}
+
 bool set_steps(options *o, const option *option, const char *value) {
     o->steps_given = true;
     return set_count(o, option, value);

@@ -178,14 +178,17 @@ static const option table[] = {
      "for images: the values of the first and the last colour (default:\n"
      "the least and the greatest of the first image)",
      FOR_RUN, CALL(set_range)},
-    {"--every", "N", "see --checkpoint, --snapshot and --monitor", FOR_RUN, SET(every, set_count)},
+    {"--every", "[WHAT=]N",
+     "see --checkpoint, --snapshot and --monitor; for one of them alone:\n"
+     "--every checkpoint=5000, snapshot=N, monitor=N",
+     FOR_RUN, SET(every, set_every)},
     {"--restart", "FILE",
      "for run: go on from the state of a checkpoint, on any number of\n"
      "ranks, until --steps are made in all",
      FOR_RUN, PLACE(restart)},
     {"--stop-on-nan", NULL,
-     "for run: look for NaN and infinite values every 100 steps; if\n"
-     "there are any, write the outputs and end with exit code 1",
+     "for run: look for NaN and infinite values at least every 100\n"
+     "steps; if there are any, write the outputs and end with exit code 1",
      FOR_RUN, PLACE(stop_on_nan)},
     {"--help", NULL, "show this", FOR_ALL, PLACE(help)},
     {"--version", NULL, "show the version", FOR_ALL, PLACE(version)},

@@ -42,6 +42,10 @@ typedef struct bindings {
 /* `name` may be NULL; both texts are copied. Valid until the next one is added. */
 binding *bindings_add(bindings *, const char *name, size_t name_length, const char *value);
 
+/* What is done after every N steps. */
+typedef enum every { EVERY_SNAPSHOT, EVERY_MONITOR, EVERY_CHECKPOINT, EVERY_COUNT } every;
+extern const char *const every_words[EVERY_COUNT];
+
 typedef struct options {
     command command;
     char **specs; /* the arguments themselves; for cache: what to do */
@@ -61,7 +65,8 @@ typedef struct options {
     int size_count;
     int64_t ranks[3]; /* of --ranks, x first; a lone number is how many there are; 0: not given */
     int rank_axes;
-    int64_t launches, every; /* 0 where not given */
+    int64_t launches, every; /* 0 where not given; see options_every */
+    int64_t every_of[EVERY_COUNT];
     const char *checkpoint, *restart, *until;
     int64_t steps, evaluations; /* 1 and 0 where not given */
     uint64_t seed;              /* 0: not given, like the next */
@@ -70,6 +75,9 @@ typedef struct options {
     bool local_rank;            /* a launcher started this process as one of several ranks */
     bool weak, list, plans, afresh, steps_given, json, stop_on_nan, convert, help, version;
 } options;
+
+/* After how many steps it is done: --every snapshot=N, else --every N; 0: neither is given. */
+int64_t options_every(const options *, every);
 
 /* False after an error on standard error. */
 bool options_parse(options *, int count, char **arguments);
@@ -120,6 +128,7 @@ bool set_size(options *, const option *, const char *value);
 bool set_ranks(options *, const option *, const char *value);
 bool set_seed(options *, const option *, const char *value);
 bool set_count(options *, const option *, const char *value); /* an int64_t, from 1 */
+bool set_every(options *, const option *, const char *value);
 bool set_steps(options *, const option *, const char *value); /* likewise */
 bool set_time(options *, const option *, const char *value);  /* seconds, a double */
 bool set_search(options *, const option *, const char *value);

@@ -179,7 +179,7 @@ static void set_numbers(job *j, const matrix *m, storage *s) {
         s->sigma = s->slice < 1 || s->slice > INT32_MAX / SLICES_SORTED ? s->slice
                                                                         : s->slice * SLICES_SORTED;
     if (s->packet == 0)
-        s->packet = (int)(SHARED_BYTES / s->value_bytes);
+        s->packet = (int)(SHARED_BYTES / (s->value_bytes == 2 ? sizeof(float) : s->value_bytes));
     if (s->block_rows == 0 && s->block_cols == 0 && s->format == FORMAT_BCSR)
         choose_blocks(j, m, s);
     if (s->block_rows == 0)
@@ -187,7 +187,7 @@ static void set_numbers(job *j, const matrix *m, storage *s) {
     if (s->block_cols == 0)
         s->block_cols = s->block_rows;
     if (s->format == FORMAT_STENCIL && s->diagonals == NULL && m != NULL)
-        s->diagonal_count = stencil_find(j, m, s->value_bytes, &s->diagonals);
+        s->diagonal_count = stencil_find(j, m, storage_dtype(s), &s->diagonals);
 }
 
 static packed_matrix measure_as(job *j, const matrix *m, const storage *s, format format) {

@@ -146,7 +146,7 @@ void layout_count(packed_matrix *p) {
 /* Refuses widths and numbers that no format can have. */
 static void need_sound(job *j, const storage *s) {
     const bool widths = (s->index_bytes == 4 || s->index_bytes == 8) &&
-                        (s->value_bytes == 4 || s->value_bytes == 8);
+                        (s->value_bytes == 2 || s->value_bytes == 4 || s->value_bytes == 8);
     if (s->format <= FORMAT_AUTO || s->format >= FORMAT_COUNT || !widths || s->slice < 1 ||
         s->sigma < 1 || s->block_rows < 1 || s->block_cols < 1 || s->packet < 1 ||
         s->packet > 65535)
@@ -262,20 +262,20 @@ void layout_set(const packed_matrix *p, int array, int byte) {
 
 /* ---- packing ------------------------------------------------------------------------------- */
 
-static void need_floats(job *j, const matrix *m) {
+static void need_small(job *j, const matrix *m, dtype type) {
     for (int64_t i = 0; i < m->entries; i++)
-        if (isfinite(m->value[i]) && !isfinite((float)m->value[i]))
+        if (isfinite(m->value[i]) && !isfinite(dtype_round(type, m->value[i])))
             job_fail(j, FAULT_DATA, NULL, 0,
-                     "the entry in row %lld, column %lld (from 0) is too large for a float",
-                     (long long)m->row[i], (long long)m->column[i]);
+                     "the entry in row %lld, column %lld (from 0) is too large for a %s",
+                     (long long)m->row[i], (long long)m->column[i], dtype_words[type].name);
 }
 
 void format_fill(job *j, const matrix *m, packed_matrix *p) {
     const char *refusal = format_refusal(j, m, p, INT64_MAX);
     if (refusal != NULL)
         job_fail(j, FAULT_DATA, NULL, 0, "%s", refusal);
-    if (p->storage.value_bytes == 4)
-        need_floats(j, m);
+    if (p->storage.value_bytes < sizeof(double))
+        need_small(j, m, storage_dtype(&p->storage));
     allocate(j, p);
     layouts[p->storage.format]->fill(j, m, p);
 }

@@ -10,6 +10,7 @@
 #include <stdio.h>
 
 #include "base/diagonal.h"
+#include "base/dtype.h"
 #include "base/job.h"
 
 typedef enum format {
@@ -45,7 +46,8 @@ typedef struct matrix {
 typedef struct storage {
     format format;
     size_t index_bytes;         /* 4 or 8: of rows, columns and offsets */
-    size_t value_bytes;         /* 4: float, 8: double */
+    size_t value_bytes;         /* 4: float, 8: double, 2: half … */
+    bool bfloat16;              /* … or bfloat16 */
     int slice, sigma;           /* SELL: rows a slice; rows that are sorted together (a multiple) */
     int block_rows, block_cols; /* BCSR */
     int packet;                 /* PKT: rows, and columns, of a packet at most; 65535 or less */
@@ -55,12 +57,17 @@ typedef struct storage {
     int diagonal_count;
 } storage;
 
+static inline dtype storage_dtype(const storage *s) {
+    const dtype narrow = s->bfloat16 ? DTYPE_BFLOAT16 : DTYPE_HALF;
+    return s->value_bytes == 2 ? narrow : s->value_bytes == 4 ? DTYPE_FLOAT : DTYPE_DOUBLE;
+}
+
 enum { PACKED_ARRAYS = 10 };
 
 /* The type of an array's elements. */
 typedef enum packed_kind {
     PACKED_INDEX, /* int32 or int64 */
-    PACKED_VALUE, /* float or double */
+    PACKED_VALUE, /* float, double, or 16 bits */
     PACKED_WORD,  /* uint32: bits, or two 16-bit places within a packet */
 } packed_kind;
 
@@ -149,7 +156,7 @@ const char *format_refusal(job *, const matrix *, const packed_matrix *measured,
 
 /* Makes the arrays, each a piece of the job's allocator that is aligned for any type. format_free
    gives them back; a job that fails does so too. Indices that do not fit into index_bytes, and
-   values that are too large for a float, fail with FAULT_DATA. format_fill completes what was
+   values that are too large for their type, fail with FAULT_DATA. format_fill completes what was
    measured in the same job; format_pack does both. */
 void format_fill(job *, const matrix *, packed_matrix *measured);
 void format_pack(job *, const matrix *, const storage *, packed_matrix *out);
@@ -179,9 +186,9 @@ struct remote_matrix {
     /* Does what a layout's measure does; false where that needs the entries. */
     bool (*measure)(job *, const remote_matrix *, packed_matrix *);
     /* The finite entries of some rows one after the other, as offsets from the diagonal and values
-       of this width. A row with more than `most` entries gives none. Returns how many. */
+       of this type. A row with more than `most` entries gives none. Returns how many. */
     int64_t (*sample)(job *, const remote_matrix *, const int64_t *row, int64_t rows, int64_t most,
-                      size_t value_bytes, diagonal *out);
+                      dtype values, diagonal *out);
     /* Both make lists in memory of the job: the places of the entries in rows from `first` to
        before `end`, without values; and all entries. */
     const matrix *(*rows)(job *, const remote_matrix *, int64_t first, int64_t end);

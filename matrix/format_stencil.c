@@ -30,35 +30,34 @@ static int64_t sampled_row(const matrix *m, int64_t number) {
     return number * stretch + (int64_t)(random_bits(0, (uint64_t)number) % (uint64_t)stretch);
 }
 
-static int64_t take_row(const matrix *m, int64_t row, size_t value_bytes, diagonal *to) {
+static int64_t take_row(const matrix *m, int64_t row, dtype values, diagonal *to) {
     int64_t count = 0;
     for (int64_t e = layout_first_of(m, row); e < m->entries && m->row[e] == row; e++) {
         if (count == LONGEST)
             return 0; /* more than a stencil has */
-        const double value =
-            value_bytes == sizeof(float) ? (double)(float)m->value[e] : m->value[e];
+        const double value = dtype_round(values, m->value[e]);
         if (isfinite(value))
             to[count++] = (diagonal){m->column[e] - row, value};
     }
     return count;
 }
 
-static int64_t take_rows(job *j, const matrix *m, int64_t rows, size_t value_bytes, diagonal *to) {
+static int64_t take_rows(job *j, const matrix *m, int64_t rows, dtype values, diagonal *to) {
     int64_t row[SAMPLED], count = 0;
     for (int64_t i = 0; i < rows; i++)
         row[i] = sampled_row(m, i);
     if (matrix_remote(m) != NULL)
-        return matrix_remote(m)->sample(j, matrix_remote(m), row, rows, LONGEST, value_bytes, to);
+        return matrix_remote(m)->sample(j, matrix_remote(m), row, rows, LONGEST, values, to);
     for (int64_t i = 0; i < rows; i++)
-        count += take_row(m, row[i], value_bytes, to + count);
+        count += take_row(m, row[i], values, to + count);
     return count;
 }
 
-int stencil_find(job *j, const matrix *m, size_t value_bytes, const diagonal **out) {
+int stencil_find(job *j, const matrix *m, dtype values, const diagonal **out) {
     const int64_t rows = m->rows < SAMPLED ? m->rows : SAMPLED;
     diagonal *seen = job_array(j, (size_t)(rows * LONGEST), sizeof *seen);
     diagonal *found = job_array(j, MOST_DIAGONALS, sizeof *found);
-    const int64_t count = take_rows(j, m, rows, value_bytes, seen);
+    const int64_t count = take_rows(j, m, rows, values, seen);
     int taken = 0;
     if (count > 0)
         qsort(seen, (size_t)count, sizeof *seen, compare);
@@ -99,10 +98,9 @@ enum { GROUP, PATTERN, ROW, OFFSET, COLUMN, VALUE };
 /* ---- rows ------------------------------------------------------------------------------------ */
 
 /* Compares values as they are stored: −0 is not 0, and no NaN equals any number. */
-static bool same_value(size_t bytes, double a, double b) {
-    const float low_a = (float)a, low_b = (float)b;
-    return bytes == sizeof(float) ? memcmp(&low_a, &low_b, sizeof low_a) == 0
-                                  : memcmp(&a, &b, sizeof a) == 0;
+static bool same_value(dtype type, double a, double b) {
+    const double stored_a = dtype_round(type, a), stored_b = dtype_round(type, b);
+    return memcmp(&stored_a, &stored_b, sizeof stored_a) == 0;
 }
 
 /* Which of the diagonals the row of entry `first` has; `end` gets the entry after the row. */
@@ -115,7 +113,7 @@ static uint32_t read_row(const matrix *m, const storage *s, int64_t first, int64
         while (d < s->diagonal_count && s->diagonals[d].offset < offset)
             d++;
         if (d == s->diagonal_count || s->diagonals[d].offset != offset ||
-            !same_value(s->value_bytes, m->value[e], s->diagonals[d].value)) {
+            !same_value(storage_dtype(s), m->value[e], s->diagonals[d].value)) {
             *end = layout_row_end(m, e);
             return STENCIL_OTHER;
         }

@@ -98,12 +98,17 @@ static inline int64_t layout_index(const packed_matrix *p, int array, int64_t at
 static inline void layout_put_value(const packed_matrix *p, int array, int64_t at, double value) {
     if (p->storage.value_bytes == 4)
         ((float *)p->arrays[array].data)[at] = (float)value;
-    else
+    else if (p->storage.value_bytes == 8)
         ((double *)p->arrays[array].data)[at] = value;
+    else
+        ((uint16_t *)p->arrays[array].data)[at] = dtype_narrow(storage_dtype(&p->storage), value);
 }
 static inline double layout_value(const packed_matrix *p, int array, int64_t at) {
-    return p->storage.value_bytes == 4 ? (double)((const float *)p->arrays[array].data)[at]
-                                       : ((const double *)p->arrays[array].data)[at];
+    const void *data = p->arrays[array].data;
+    return p->storage.value_bytes == 4 ? (double)((const float *)data)[at]
+           : p->storage.value_bytes == 8
+               ? ((const double *)data)[at]
+               : dtype_widen(storage_dtype(&p->storage), ((const uint16_t *)data)[at]);
 }
 
 /* Every byte of an array. */
@@ -152,10 +157,10 @@ enum { STENCIL_GROUP = 32 };                          /* rows that a word stands
 #define STENCIL_OTHER (UINT32_C(1) << MOST_DIAGONALS) /* in place of a row's bits */
 
 /* Each diagonal on which one finite value stands in more than half of the rows, with that value, by
-   ascending offset; in memory of the job. Values are compared as `value_bytes` holds them. None
+   ascending offset; in memory of the job. Values are compared as the type holds them. None
    where there are more than MOST_DIAGONALS. The function looks at a hundred rows drawn by a fixed
    rule, so that asking costs nothing. Measuring finds whether all other rows agree. */
-int stencil_find(job *, const matrix *, size_t value_bytes, const diagonal **out);
+int stencil_find(job *, const matrix *, dtype values, const diagonal **out);
 
 typedef struct stencil_rows {
     int64_t lacking; /* rows that lack some of the diagonals and have no other entries */

@@ -154,8 +154,8 @@ typedef struct sg_build_options {
     const char *text;     /* the spec itself; spec_path then only names it in messages */
     int index;            /* which of the file's specs, from 0; sg_find_spec finds one by name */
     const char *schedule; /* constraints over the spec's: "register tile=32x8 coarsen=z16" */
-    const char *arch; /* plan and compile for this architecture; NULL: the device's own, sm_90 on
-                         the cpu device */
+    const char *arch; /* plan and compile for this architecture; NULL: the device's own; on the cpu
+                         device the plan is for the processor, in text for sm_90 */
     int64_t size[3];  /* the grid to plan for, at most 2^48 points; 0: the device's default size */
     int source_only;  /* stop before compiling; the kernel cannot be launched */
     const sg_constant *constants;
@@ -166,9 +166,10 @@ typedef struct sg_build_options {
                         `auto` may choose a kernel that makes several in a launch (see
                         sg_kernel_info.steps); 0: as 1, so that every launch is one step. A spec with
                         points is always planned for single steps */
-    const char *gpu; /* plan for this board, "H200", also without it; NULL: the device's own, or the
-                        usual one of `arch`. Known are T4, A100, RTX 3090, RTX 4090, L40S, H100,
-                        H200, B200 and RTX 5090; case and spaces do not count */
+    const char *gpu; /* plan for this board, "H200", also without it; NULL: the device's own, or
+                        the usual one of `arch`; on the cpu device the processor. Known are T4,
+                        A100, RTX 3090, RTX 4090, L40S, H100, H200, B200 and RTX 5090; case and
+                        spaces do not count */
     const char *monitor; /* build the map of this monitor of the spec (stencilgen/monitors.h) in
                             place of its update; NULL: the update */
 } sg_build_options;
@@ -269,7 +270,8 @@ typedef struct sg_kernel_info {
     const char *compiler;       /* of the binary in use: "NVRTC 13.0", "g++ 12.2.0"; "" if there is
                                    no binary; valid as long as the kernel */
     int steps;                  /* time steps that one sg_launch makes; more than 1 for stencil
-                                   kernels that fuse steps */
+                                   kernels that fuse steps. Those of a field that keeps its previous
+                                   level are made by sg_run alone */
     const char *found;          /* how the plan was found: "measured at this size", "measured at
                                    512x512x512, the nearest", both followed by ", by the plans for
                                    the H100" if a plans file has it; "by the plans for the H100", "by
@@ -296,7 +298,8 @@ typedef struct sg_array_info {
     const char *dtype;   /* "float", "int64", "half" */
     size_t element_size;
     int updated; /* the kernel reads the array before it writes it, so its content matters */
-    int same_as; /* index of an array that may share the memory of this written one; −1 */
+    int same_as; /* index of an array that may share the memory of this written one; −1. Of a grid
+                    the field's oldest level, which a point alone reads */
 } sg_array_info;
 
 /* The arrays of a launch, in the order of sg_arguments.grids. */
@@ -388,10 +391,12 @@ typedef struct sg_arguments {
 SG_API sg_status sg_temporary_bytes(const sg_kernel *, const sg_arguments *, size_t *out);
 
 /* One update of the box. A kernel that fuses steps makes sg_kernel_info.steps updates of the whole
- * grid instead; SG_ERROR_USAGE if it is given a box, or a grid too small for fused steps (sg_run
- * takes both). The call is asynchronous on `stream` (the cpu device computes before it returns) and
- * allocates nothing. The bytes from the lowest to the highest cell of a written array must not
- * overlap those of any other array, and its strides must not let two cells share memory. */
+ * grid instead; SG_ERROR_USAGE if it is given a box, or a grid too small for fused steps, or if a
+ * field keeps its previous level (sg_run takes all three). The call is asynchronous on `stream`
+ * (the cpu device computes before it returns) and allocates nothing. The bytes from the lowest to
+ * the highest cell of a written array must not overlap those of any other array, and its strides
+ * must not let two cells share memory. A written array may be the very grid that its same_as names.
+ */
 SG_API sg_status sg_launch(const sg_kernel *, const sg_arguments *, sg_stream stream);
 
 /* Any number of updates, each of which reads what the one before wrote. The arrays of an inout
@@ -416,6 +421,20 @@ SG_API sg_status sg_evaluate_field(sg_context *, const char *name, const char *e
 
 /* Waits for all work on a stream. */
 SG_API sg_status sg_synchronize(sg_context *, sg_stream stream);
+
+/* Device memory brought to the host while later work runs. sg_capture_open makes room for so many
+ * bytes, at *memory on the host. sg_capture_take brings `bytes` to byte `at` of them as the
+ * stream's work so far leaves them; it is asynchronous, and later work may write to `from`.
+ * sg_capture_wait returns when all that was taken is there; it may be called from another thread.
+ * No byte is taken twice between two waits. A GPU needs as much memory beside; where it has not,
+ * sg_capture_take waits for the download. One thread at a time for each capture. A capture keeps
+ * its context alive; sg_capture_close waits. */
+typedef struct sg_capture sg_capture;
+SG_API sg_status sg_capture_open(sg_context *, size_t bytes, sg_capture **out, void **memory);
+SG_API sg_status sg_capture_take(sg_capture *, size_t at, const void *from, size_t bytes,
+                                 sg_stream stream);
+SG_API sg_status sg_capture_wait(sg_capture *);
+SG_API void sg_capture_close(sg_capture *); /* NULL is allowed */
 
 /* A point that the work on a stream will reach: all that was put on the stream before
  * sg_mark_stream. So memory that the work uses can be given back without waiting: *passed is not 0

@@ -194,7 +194,7 @@ __device__ __forceinline__ void load_box(const Arguments &a, const Place &p, Rea
                 const Cell3 c = cell_of(i);
                 if (i >= Box::cells)
                     continue;
-                const Grid &grid = a.grid[Array<array>::grid];
+                const GridOf<Array<array>> &grid = a.grid[Array<array>::grid];
                 if constexpr (inner)
                     held[k] = load(grid.data + corner + offset(grid, c.x, c.y, c.z));
                 else
@@ -220,7 +220,7 @@ template <int output = 0>
 __device__ __forceinline__ void store_kept(const Arguments &a, const Point &p) {
     if constexpr (output < plan::outputs) {
         if constexpr (Output<output>::current >= 0) {
-            const Grid &from = a.grid[Output<output>::current], &to = a.grid[Output<output>::grid];
+            const GridOf<Output<output>> &from = a.grid[Output<output>::current], &to = a.grid[Output<output>::grid];
             to.data[offset(to, p.x, p.y, p.z)] = load(from.data + offset(from, p.x, p.y, p.z));
         }
         store_kept<output + 1>(a, p);

@@ -16,7 +16,11 @@ struct State {
         round = number;
         final = last;
         const Index half = number % 2 == 0 ? 0 : cells_of(a) * plan::outputs;
+#if defined(PLAN_MIXED)
+        first = reinterpret_cast<Message *>(a.grid[At<plan::words>()].data) + opaque(half);
+#else
         first = reinterpret_cast<Message *>(a.grid[plan::words].data) + opaque(half);
+#endif
     }
     static __device__ __forceinline__ Index cells_of(const Arguments &a) {
         return a.size[0] * a.size[1] * a.size[2];
@@ -134,6 +138,19 @@ __device__ __forceinline__ void put_column(const State &s, const Column &c,
     }
 }
 
+#if defined(PLAN_MIXED)
+// Where an output's results go in the last round.
+template <int output>
+__device__ __forceinline__ const GridOf<Output<output>> &results(const Arguments &a,
+                                                                 unsigned round) {
+    if constexpr (Output<output>::current >= 0) {
+        if (round % 2 == 0)
+            return a.grid[Output<output>::current];
+    }
+    return a.grid[Output<output>::grid];
+}
+#endif
+
 // What the last step of a round makes also goes to the other blocks, or to the grid. Arrays and
 // outputs have swapped places as often as rounds have ended.
 template <int output = 0>
@@ -141,11 +158,16 @@ __device__ __forceinline__ void publish_column(const Arguments &a, const Place &
                                                const Column &c,
                                                const Outputs (&out)[Column::cells]) {
     if constexpr (output < plan::outputs) {
+#if defined(PLAN_MIXED)
+        if (s.final) {
+            const GridOf<Output<output>> &grid = results<output>(a, s.round);
+#else
         constexpr int current = Output<output>::current;
         if (s.final) {
             const Grid &grid =
                 a.grid[current >= 0 && s.round % 2 == 0 ? current : Output<output>::grid];
-            Real *const to = grid.data + offset(grid, p.x.first + c.first.x, p.y.first + c.first.y,
+#endif
+            Stored<Output<output>> *const to = grid.data + offset(grid, p.x.first + c.first.x, p.y.first + c.first.y,
                                                 p.z.first + c.first.z);
 #pragma unroll
             for (int k = 0; k < Column::cells; ++k)

@@ -11,22 +11,36 @@
 #include "blocks.cuh"
 #include "taps.cuh"
 
+// One function for all runs of an array: beyond an edge few threads come, and the code of a boundary
+// in each run would take compilers minutes where many outputs read many arrays.
+template <int array>
+__device__ __noinline__ Real read_beyond(const Arguments &a, Index x, Index y, Index z) {
+    return read_anywhere<array>(a, x, y, z);
+}
+
 // Adds the runs of one array and those after it. `inner` promises that all taps lie in the grid.
 template <bool inner, int output, int array = 0>
 __device__ __forceinline__ void add_runs(const Arguments &a, const Point &p, Real &sum) {
     if constexpr (array < plan::arrays) {
         using R = Runs<output, array>;
-        for (int r = R::first; r < R::end; ++r) {
-            const Run run = runs[r];
-            const Index x = p.x + run.dx, y = p.y + run.dy, z = p.z + run.dz;
-            if constexpr (inner) {
-                const GridOf<Array<array>> &grid = a.grid[Array<array>::grid];
-                const Stored<Array<array>> *const from = grid.data + offset(grid, x, y, z);
+        if constexpr (inner) {
+            const GridOf<Array<array>> &grid = a.grid[Array<array>::grid];
+            for (int r = R::first; r < R::end; ++r) {
+                const Run run = runs[r];
+                const Stored<Array<array>> *const from =
+                    grid.data + offset(grid, p.x + run.dx, p.y + run.dy, p.z + run.dz);
                 for (int i = 0; i < run.count; ++i)
                     sum = fma(weights[run.first + i], load(from + i), sum);
-            } else {
+            }
+        } else {
+#pragma unroll 1
+            for (int r = R::first; r < R::end; ++r) {
+                const Run run = runs[r];
+#pragma unroll 1
                 for (int i = 0; i < run.count; ++i)
-                    sum = fma(weights[run.first + i], read_anywhere<array>(a, x + i, y, z), sum);
+                    sum = fma(weights[run.first + i],
+                              read_beyond<array>(a, p.x + run.dx + i, p.y + run.dy, p.z + run.dz),
+                              sum);
             }
         }
         add_runs<inner, output, array + 1>(a, p, sum);

@@ -52,6 +52,35 @@ template <bool inner> struct Cells<inner, plan::arrays> {
 // Where a point's results go. `inner` promises that no boundary keeps its value.
 template <bool inner> struct Target;
 
+#if defined(PLAN_MIXED)
+template <> struct Target<true> {
+    void *to[plan::outputs]; // cells of each output's own type
+    template <int output> __device__ __forceinline__ Stored<Output<output>> *of() const {
+        return static_cast<Stored<Output<output>> *>(to[output]);
+    }
+    template <int output = 0>
+    __device__ __forceinline__ void place(const Arguments &a, Index x, Index y, Index z) {
+        if constexpr (output < plan::outputs) {
+            const GridOf<Output<output>> &grid = a.grid[Output<output>::grid];
+            to[output] = grid.data + opaque(offset(grid, x, y, z));
+            place<output + 1>(a, x, y, z);
+        }
+    }
+    template <int output = 0>
+    __device__ __forceinline__ void put(const Arguments &a, const Outputs &out) const {
+        if constexpr (output < plan::outputs) {
+            *of<output>() = out[output];
+            put<output + 1>(a, out);
+        }
+    }
+    template <int output = 0> __device__ __forceinline__ void advance(const Arguments &a) {
+        if constexpr (output < plan::outputs) {
+            to[output] = of<output>() + a.grid[Output<output>::grid].stride_z;
+            advance<output + 1>(a);
+        }
+    }
+};
+#else
 template <> struct Target<true> {
     Stored<Output<0>> *to[plan::outputs];
     template <int output = 0>
@@ -74,3 +103,4 @@ template <> struct Target<true> {
         }
     }
 };
+#endif

@@ -19,8 +19,13 @@ template <int array> struct Cell<array, false> {
             if (x < 0 || x >= a.size[0] || y < 0 || y >= a.size[1])
                 return;
         } else {
+#if defined(PLAN_OWN_EDGES)
+            if (!resolve<0, array>(x, a, value) || !resolve<1, array>(y, a, value))
+                return;
+#else
             if (!resolve<0>(x, a.size[0], value) || !resolve<1>(y, a.size[1], value))
                 return;
+#endif
         }
         const GridOf<Array<array>> &grid = a.grid[Array<array>::grid];
         column = grid.data + offset(grid, x, y, 0);
@@ -34,8 +39,13 @@ template <int array> struct Cell<array, false> {
             if (z < 0 || z >= a.size[2])
                 return 0;
         } else {
+#if defined(PLAN_OWN_EDGES)
+            if (!resolve<2, array>(inside, a, outside))
+                return outside;
+#else
             if (!resolve<2>(inside, a.size[2], outside))
                 return outside;
+#endif
         }
         return load(column + inside * a.grid[Array<array>::grid].stride_z);
     }

@@ -20,13 +20,26 @@ __device__ __forceinline__ Index offset(const Grid &grid, Index x, Index y, Inde
 
 // Applies the rules of an axis until `i` lies inside. False when a rule gives a value instead. Where
 // the boundary is fixed the edge cell is read, and the result is not stored.
+#if defined(PLAN_OWN_EDGES)
+template <int axis, int array>
+__device__ __forceinline__ bool resolve(Index &i, const Arguments &a, Real &value) {
+    const Index size = a.size[axis];
+    while (i < 0 || i >= size) {
+        const bool high = i >= size;
+        const Boundary kind = high ? Edge<axis, 1, array>::kind : Edge<axis, 0, array>::kind;
+#else
 template <int axis> __device__ __forceinline__ bool resolve(Index &i, Index size, Real &value) {
     while (i < 0 || i >= size) {
         const bool high = i >= size;
         const Boundary kind = high ? Edge<axis, 1>::kind : Edge<axis, 0>::kind;
+#endif
 #if PLAN_GIVES
         if (kind == Boundary::zero || kind == Boundary::constant) {
+#if defined(PLAN_OWN_EDGES)
+            value = high ? Edge<axis, 1, array>::beyond(a) : Edge<axis, 0, array>::beyond(a);
+#else
             value = high ? Edge<axis, 1>::beyond() : Edge<axis, 0>::beyond();
+#endif
             return false;
         }
 #endif
@@ -50,9 +63,15 @@ template <int axis> __device__ __forceinline__ bool resolve(Index &i, Index size
 template <int array>
 __device__ __noinline__ Real read_outside(const Arguments &a, Index x, Index y, Index z) {
     Real value = 0;
+#if defined(PLAN_OWN_EDGES)
+    if (!resolve<0, array>(x, a, value) || !resolve<1, array>(y, a, value) ||
+        !resolve<2, array>(z, a, value))
+        return value;
+#else
     if (!resolve<0>(x, a.size[0], value) || !resolve<1>(y, a.size[1], value) ||
         !resolve<2>(z, a.size[2], value))
         return value;
+#endif
     const GridOf<Array<array>> &grid = a.grid[Array<array>::grid];
     return load(grid.data + offset(grid, x, y, z));
 }

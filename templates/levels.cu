@@ -67,6 +67,28 @@ struct AtRows {
     }
 };
 
+#if defined(PLAN_NARROW)
+// The rows that the first level needs of a plane as memory has it.
+__device__ __forceinline__ void read_loaded(const Walk &w, const Iteration &i, Rows &row) {
+    constexpr int row_bytes = tile::width * cell_element;
+#pragma unroll
+    for (int r = 0; r < plan::low_y; ++r)
+        Walk::read_cells(w.ring.above + i.ring() + (plan::lane_y - plan::low_y + r) * row_bytes,
+                         row[r]);
+#pragma unroll
+    for (int r = 0; r < plan::lane_y; ++r)
+        Walk::read_cells(w.ring.own + i.ring() + r * row_bytes, row[plan::low_y + r]);
+#pragma unroll
+    for (int r = 0; r < plan::high_y; ++r)
+        Walk::read_cells(w.ring.below + i.ring() + r * row_bytes,
+                         row[plan::low_y + plan::lane_y + r]);
+#pragma unroll
+    for (int r = 0; r < rows; ++r)
+        if (plan::corners || (r >= plan::low_y && r < plan::low_y + plan::lane_y))
+            Walk::extend(row[r]);
+}
+#endif
+
 // The rows that a level needs of the latest plane of the level below.
 template <int level>
 __device__ __forceinline__ void read_rows(const Walk &w, const State &s, const Iteration &i,
@@ -182,7 +204,14 @@ __device__ __forceinline__ void make_levels(Walk &w, State &s, const KeptBits &b
     if constexpr (level > 0) {
         const int arrived = i.number - (level - 1) * lag;
         Rows row;
+#if defined(PLAN_NARROW)
+        if constexpr (level == 1)
+            read_loaded(w, i, row);
+        else
+            read_rows<level>(w, s, i, row);
+#else
         read_rows<level>(w, s, i, row);
+#endif
         Patch out;
         add_level<level, care>(w, s, bits, row, arrived, out);
         pass_on<level>(w, s, i, arrived - plan::high_z, out);

@@ -153,6 +153,20 @@ __device__ __forceinline__ void give(const Real (&value)[points], Real *shared) 
     }
 }
 
+#if defined(PLAN_NARROW)
+using Cells = Pack<Stored<Array<0>>, pack>; // a chunk as memory has it
+__device__ __forceinline__ void take(const Stored<Array<0>> *shared, Real (&value)[points]) {
+    const Cells *const from = reinterpret_cast<const Cells *>(shared) + lane() * chunks;
+#pragma unroll
+    for (int c = 0; c < chunks; ++c) {
+        const Cells chunk = from[c];
+#pragma unroll
+        for (int i = 0; i < pack; ++i)
+            value[c * pack + i] = chunk.element[i];
+    }
+}
+#endif
+
 // Between global and shared memory, `count` consecutive elements (or chunks).
 template <int count, class T> __device__ __forceinline__ void load_all(const T *from, T *shared) {
 #pragma unroll
@@ -166,28 +180,62 @@ template <int count, class T> __device__ __forceinline__ void store_all(const T 
         if (i + warp_size <= count || i + lane() < count)
             to[i + lane()] = shared[i + lane()];
 }
+#if defined(PLAN_NARROW)
+template <int count>
+__device__ __forceinline__ void store_all(const Real *shared, Stored<Output<0>> *to) {
+#pragma unroll
+    for (int i = 0; i < count; i += warp_size)
+        if (i + warp_size <= count || i + lane() < count)
+            to[i + lane()] = shared[i + lane()];
+}
+template <int count>
+__device__ __forceinline__ void store_all(const Chunk *shared, Cells *to) {
+#pragma unroll
+    for (int i = 0; i < count; i += warp_size)
+        if (i + warp_size <= count || i + lane() < count)
+            store_narrowed(to[i + lane()].element, shared[i + lane()]);
+}
+#endif
 
 // A stretch that begins at x = first, all of whose cells lie in the grid.
 __device__ __forceinline__ void make_inner(const Arguments &a, Index first, Real *shared) {
-    const Real *const from = a.grid[Array<0>::grid].data + first;
-    Real *const to = a.grid[Output<0>::grid].data + first + plan::halo_low_x;
+    const Stored<Array<0>> *const from = a.grid[Array<0>::grid].data + first;
+    Stored<Output<0>> *const to = a.grid[Output<0>::grid].data + first + plan::halo_low_x;
+#if defined(PLAN_NARROW)
+    Stored<Array<0>> *const cells = reinterpret_cast<Stored<Array<0>> *>(shared);
+    if (a.aligned)
+        load_all<width / pack>(reinterpret_cast<const Cells *>(from),
+                               reinterpret_cast<Cells *>(cells));
+    else
+        load_all<width>(from, cells);
+#else
     if (a.aligned)
         load_all<width / pack>(reinterpret_cast<const Chunk *>(from),
                                reinterpret_cast<Chunk *>(shared));
     else
         load_all<width>(from, shared);
+#endif
     copies_commit();
     copies_wait<0>();
     warp_barrier();
     Real value[points];
+#if defined(PLAN_NARROW)
+    take(cells, value);
+    warp_barrier(); // results are wider than what was taken
+#else
     take(shared, value);
+#endif
     make_steps(value, a, Keeper<false>{});
     give(value, shared);
     warp_barrier();
     const Real *const results = shared + plan::halo_low_x;
     if (a.aligned)
         store_all<plan::tile_x / pack>(reinterpret_cast<const Chunk *>(results),
+#if defined(PLAN_NARROW)
+                                       reinterpret_cast<Cells *>(to));
+#else
                                        reinterpret_cast<Chunk *>(to));
+#endif
     else
         store_all<plan::tile_x>(results, to);
 }
@@ -203,7 +251,7 @@ template <int side> __device__ __forceinline__ Index kept_cells() {
 
 // Loads all cells of any stretch, by the rules, as many at once as a lane has chunks.
 __device__ __forceinline__ void load_edge(const Arguments &a, Index first, Real *shared) {
-    const Real *const from = a.grid[Array<0>::grid].data;
+    const Stored<Array<0>> *const from = a.grid[Array<0>::grid].data;
 #pragma unroll 1
     for (int i = lane(); i < width; i += chunks * warp_size) {
         Real held[chunks];

@@ -78,9 +78,28 @@ template <int low, int high> struct Sides {
 #endif
         if constexpr (plan::gives_values) {
             line.apply_rules(*this, a, t, z);
+#if defined(PLAN_OWN_EDGES)
+            apply_rules<Held::number>(a, t);
+#else
             apply_rules(a, t);
+#endif
         }
     }
+#if defined(PLAN_OWN_EDGES)
+    template <int array>
+    __device__ __forceinline__ void apply_rules(const Arguments &a, const Thread &t) {
+        constexpr int last = (plan::vector - 1) * Thread::apart;
+        Real value = 0;
+#pragma unroll
+        for (int d = 0; d < low; ++d)
+            if (outside<0, array>(t.x - 1 - d, a, value))
+                below[0][d] = value;
+#pragma unroll
+        for (int d = 0; d < high; ++d)
+            if (outside<0, array>(t.x + last + 1 + d, a, value))
+                above[each - 1][d] = value;
+    }
+#else
     __device__ __forceinline__ void apply_rules(const Arguments &a, const Thread &t) {
         constexpr int last = (plan::vector - 1) * Thread::apart;
         Real value = 0;
@@ -93,6 +112,7 @@ template <int low, int high> struct Sides {
             if (outside<0>(t.x + last + 1 + d, int(a.size[0]), value))
                 above[each - 1][d] = value;
     }
+#endif
     template <int i, int dx> __device__ __forceinline__ Real at() const {
 #if PLAN_PACKS
         constexpr int place = i + dx, behind = place - plan::vector, own = 0;
@@ -109,6 +129,9 @@ template <int low, int high> struct Sides {
 // Line y of an array, from the thread's first row on: the planes from `first` to `last`.
 template <int array, int y> struct HeldLine {
     using Of = Asks<array, y>;
+#if defined(PLAN_OWN_EDGES)
+    static constexpr int number = array;
+#endif
 #if defined(PLAN_MIXED)
     using Cell = Stored<Array<array>>;
 #endif
@@ -144,10 +167,17 @@ template <int array, int y> struct HeldLine {
     __device__ __forceinline__ void apply_rules(Part &part, const Arguments &a, const Thread &t,
                                                 int z) const {
         Real value = 0;
+#if defined(PLAN_OWN_EDGES)
+        if (outside<2, array>(z, a, value))
+            fill(part, value);
+        if (outside<1, array>(t.y + y, a, value))
+            fill(part, value);
+#else
         if (outside<2>(z, int(a.size[2]), value))
             fill(part, value);
         if (outside<1>(t.y + y, int(a.size[1]), value))
             fill(part, value);
+#endif
     }
     __device__ __forceinline__ const Stored<Array<array>> *cell(const Arguments &a, const Thread &t, int z) const {
 #if PLAN_FLAT

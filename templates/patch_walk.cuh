@@ -51,6 +51,12 @@ __device__ __forceinline__ Real *shared_at(int bytes) {
     return reinterpret_cast<Real *>(shared_bytes() + bytes);
 }
 constexpr int element = sizeof(Real);
+#if defined(PLAN_NARROW)
+constexpr int cell_element = sizeof(Stored<Array<0>>);
+__device__ __forceinline__ Stored<Array<0>> *cells_at(int bytes) {
+    return reinterpret_cast<Stored<Array<0>> *>(shared_bytes() + bytes);
+}
+#endif
 
 // The rows of a patch, and the nearest rows of its neighbours.
 struct Places {
@@ -60,6 +66,15 @@ struct Places {
         above = patch > 0 ? own - row_bytes : own;
         below = patch + 1 < tile::patches ? own + row_bytes : own;
     }
+#if defined(PLAN_NARROW)
+    // Of rows as memory has them.
+    __device__ __forceinline__ void count_cells() {
+        constexpr int smaller = element / cell_element;
+        own /= smaller;
+        above /= smaller;
+        below /= smaller;
+    }
+#endif
 };
 
 struct Walk {
@@ -68,14 +83,17 @@ struct Walk {
     int loaded;          // planes, from `origin` on
     Places ring, levels; // the patch's rows
     unsigned stored;  // of what the thread puts to memory, a bit for each pack, or see put_elements
-    const Real *from; // the next plane, where the thread begins to copy, ...
+    const Stored<Array<0>> *from; // the next plane, where the thread begins to copy, ...
     int copy_to;      // ... and where to in a plane of the ring
     unsigned inside;  // a bit for each of its copies: whether a cell of the grid is copied
-    Real *to;         // the next plane that is complete, where the thread puts what is stored
+    Stored<Output<0>> *to;         // the next plane that is complete, where the thread puts what is stored
 
     __device__ __forceinline__ explicit Walk(const Arguments &arguments)
         : a(arguments), ring(0, tile::width * plan::lane_y * element, patch(), column()),
           levels(tile::levels * element, tile::width * tile::stored * element, patch(), column()) {
+#if defined(PLAN_NARROW)
+        ring.count_cells();
+#endif
         const TileIndex tile_index(a);
         const Span x(tile_index.x, plan::tile_x, a.size[0]),
             y(tile_index.y, plan::tile_y, a.size[1]);
@@ -160,7 +178,11 @@ struct Walk {
         static constexpr int row_step = plan::threads / across;
         static constexpr int rounds = (tile::height + row_step - 1) / row_step;
         static constexpr bool even = plan::threads % across == 0 && tile::height % row_step == 0;
+#if defined(PLAN_NARROW)
+        static constexpr int bytes = row_step * tile::width * cell_element; // of one to the next
+#else
         static constexpr int bytes = row_step * tile::width * element; // of one to the next
+#endif
         static_assert(row_step > 0 && rounds <= 32, "a bit for each");
         static __device__ __forceinline__ int x() {
             return int(threadIdx.x) % across * count;
@@ -176,7 +198,11 @@ struct Walk {
     template <int count> __device__ __forceinline__ void place_copies() {
         using C = Copies<count>;
         const Grid &grid = a.grid[Array<0>::grid];
+#if defined(PLAN_NARROW)
+        copy_to = (C::y() * tile::width + place_in_row(C::x())) * cell_element;
+#else
         copy_to = (C::y() * tile::width + place_in_row(C::x())) * element;
+#endif
         Index x = origin.x + C::x();
         Real value = 0;
         const bool in_row = find<0>(x, a.size[0], value); // rows of packs: all of it or nothing
@@ -192,7 +218,11 @@ struct Walk {
             }
             for (int slot = 0; slot < plan::ring; ++slot) // which nothing overwrites
                 for (int e = 0; e < count; ++e)
+#if defined(PLAN_NARROW)
+                    cells_at(copy_to + slot * tile::plane * element + k * C::bytes)[e] = v;
+#else
                     shared_at(copy_to + slot * tile::plane * element + k * C::bytes)[e] = v;
+#endif
         }
     }
 
@@ -210,35 +240,44 @@ struct Walk {
     template <int count>
     __device__ __forceinline__ void load_plane_by(Index z, int to_shared) const {
         using C = Copies<count>;
-        using Copied = Pack<Real, count>;
+        using Copied = Pack<Stored<Array<0>>, count>;
         if (wraps_y || z < 0 || z >= a.size[2]) {
             copy_edge<count>(z, to_shared);
             return;
         }
         const unsigned copied = pinned(inside);
-        const Real *row = from;
+        const Stored<Array<0>> *row = from;
 #pragma unroll
         for (int k = 0; k < C::rounds; ++k) {
             if (copied >> k & 1)
+#if defined(PLAN_NARROW)
+                copy_one_async(reinterpret_cast<Copied *>(cells_at(to_shared + k * C::bytes)),
+                               reinterpret_cast<const Copied *>(row));
+#else
                 copy_one_async(reinterpret_cast<Copied *>(shared_at(to_shared + k * C::bytes)),
                            reinterpret_cast<const Copied *>(row));
+#endif
             row += C::row_step * a.grid[Array<0>::grid].stride_y;
         }
     }
     // A plane outside of the grid, or rows of which some may lie on its other side.
     template <int count> __device__ __forceinline__ void copy_edge(Index z, int to_shared) const {
         using C = Copies<count>;
-        using Copied = Pack<Real, count>;
+        using Copied = Pack<Stored<Array<0>>, count>;
         const Grid &grid = a.grid[Array<0>::grid];
         Index there = z;
         Real value = 0;
         const bool cells = find<2>(there, a.size[2], value);
-        const Real *const plane = from + (there - z) * grid.stride_z;
+        const Stored<Array<0>> *const plane = from + (there - z) * grid.stride_z;
 #pragma unroll 1
         for (int k = 0; k < C::rounds; ++k) {
             if (!(inside >> k & 1))
                 continue;
+#if defined(PLAN_NARROW)
+            Stored<Array<0>> *const to_row = cells_at(to_shared + k * C::bytes);
+#else
             Real *const to_row = shared_at(to_shared + k * C::bytes);
+#endif
             Index rows = k * C::row_step; // from that of the first copy
             if constexpr (wraps_y) {
                 const Index first = origin.y + C::y();
@@ -268,6 +307,19 @@ struct Walk {
                 row[plan::low_x + k * tile::pack + e] = p.element[e];
         }
     }
+#if defined(PLAN_NARROW)
+    // A row of a plane as memory has it.
+    static __device__ __forceinline__ void read_cells(int from_shared, Real (&row)[columns]) {
+#pragma unroll
+        for (int k = 0; k < tile::packs; ++k) {
+            const auto p = read_narrow<tile::pack>(SharedAt<Stored<Array<0>>>(
+                cells_at(from_shared + k * tile::lanes * tile::pack * cell_element)));
+#pragma unroll
+            for (int e = 0; e < tile::pack; ++e)
+                row[plan::low_x + k * tile::pack + e] = p.element[e];
+        }
+    }
+#endif
     // Packs so many elements apart.
     template <int step>
     static __device__ __forceinline__ void write(Real *out, const Real (&row)[plan::lane_x]) {
@@ -309,13 +361,17 @@ struct Walk {
     }
     __device__ __forceinline__ void put_packs(const Patch &out) const {
         const unsigned bits = pinned(stored);
-        Real *row = to;
+        Stored<Output<0>> *row = to;
 #pragma unroll
         for (int r = 0; r < plan::lane_y; ++r) {
 #pragma unroll
             for (int k = 0; k < tile::packs; ++k)
                 if (bits >> (r * tile::packs + k) & 1)
+#if defined(PLAN_NARROW)
+                    store_narrowed(row + k * tile::pack, pack_of(out[r], k));
+#else
                     reinterpret_cast<Packed *>(row)[k] = pack_of(out[r], k);
+#endif
             row += a.grid[Output<0>::grid].stride_y;
         }
     }
@@ -358,7 +414,7 @@ struct Walk {
 #pragma unroll
             for (int p = 0; p < rows_across; ++p) {
                 const int y = p * plan::lane_y + r;
-                Real *const row = to + y * a.grid[Output<0>::grid].stride_y;
+                Stored<Output<0>> *const row = to + y * a.grid[Output<0>::grid].stride_y;
 #pragma unroll
                 for (int k = 0; k < parts; ++k)
                     if ((bits >> k & 1) && (bits >> (parts + y) & 1))

@@ -105,9 +105,12 @@ struct Stage {
     int turn;
     int easy, easy_end;     // turns whose loads find memory wherever they reach
     int store;              // the first turn that stores rows
-    const Real *from;       // the next row to be loaded
-    Real *to;               // the next row to be stored
+    const Stored<Array<0>> *from;       // the next row to be loaded
+    Stored<Output<0>> *to;               // the next row to be stored
     SharedAt<Real> in, out; // rings; of the first stage the one that is loaded
+#if defined(PLAN_NARROW)
+    SharedAt<Stored<Array<0>>> loaded; // that one
+#endif
     int slot;               // of the ring that is loaded
 };
 
@@ -118,7 +121,7 @@ __device__ __forceinline__ int turn_of(Index row) {
 }
 
 __device__ __forceinline__ void load_turn(const Arguments &a, const Strip &s, Stage &g, int lane,
-                                          int turn, SharedAt<Real> slot) {
+                                          int turn, SharedAt<Stored<Array<0>>> slot) {
     const Index stride = a.grid[Array<0>::grid].stride_z;
     const bool easy = turn >= g.easy && turn < g.easy_end;
 #pragma unroll
@@ -163,13 +166,25 @@ __device__ __forceinline__ void take_turns(const Arguments &a, const Strip &s, c
     for (; g.turn < end; ++g.turn) {
         const int odd = g.turn & 1;
         SharedAt<Real> from = g.in + (1 - odd) * slot_size;
+#if defined(PLAN_NARROW)
+        SharedAt<Stored<Array<0>>> cells = g.loaded;
+#endif
         const SharedAt<Real> to = g.out + odd * slot_size, made = g.out + (1 - odd) * slot_size;
         if (g.first) {
             copies_wait<input_slots - 2>();
             warp_barrier();
+#if defined(PLAN_NARROW)
+            const SharedAt<Stored<Array<0>>> ring = g.loaded;
+            cells = ring + g.slot * slot_size;
+#else
             from = g.in + g.slot * slot_size;
+#endif
             const int emptied = g.slot == 0 ? input_slots - 1 : g.slot - 1;
+#if defined(PLAN_NARROW)
+            load_turn(a, s, g, me.lane, g.turn + input_slots - 1, ring + emptied * slot_size);
+#else
             load_turn(a, s, g, me.lane, g.turn + input_slots - 1, g.in + emptied * slot_size);
+#endif
             g.slot = g.slot + 1 == input_slots ? 0 : g.slot + 1;
         }
         if (g.last && g.turn >= g.store)
@@ -183,7 +198,14 @@ __device__ __forceinline__ void take_turns(const Arguments &a, const Strip &s, c
 #pragma unroll(sizeof(Real) == 8 ? rows : 1)
             for (int r = 0; r < rows; ++r) {
                 Real value[points];
+#if defined(PLAN_NARROW)
+                if (g.first)
+                    take(cells + me.lane * points + r * width, value);
+                else
+                    take(own + r * width, value);
+#else
                 take(own + r * width, value);
+#endif
                 if (side && g.first)
                     set_beside(me, value);
                 if constexpr (kind == Kind::plain)
@@ -205,7 +227,13 @@ __device__ __forceinline__ void walk(const Arguments &a, const Strip &s, SharedA
     me.high_lane = pinned(s.high ? lane() : -1);
     const int stages = blockDim.z;
     const Grid &from = a.grid[Array<0>::grid], &to = a.grid[Output<0>::grid];
+#if defined(PLAN_NARROW)
+    const SharedAt<Stored<Array<0>>> ring(
+        reinterpret_cast<Stored<Array<0>> *>(shared_bytes() + plan::strip_bytes));
+    Stage g{0, false, false, 0, 0, 0, 0, nullptr, nullptr, shared, shared, ring, 0};
+#else
     Stage g{0, false, false, 0, 0, 0, 0, nullptr, nullptr, shared, shared, 0};
+#endif
     g.number = shuffle(static_cast<int>((threadIdx.z + blockIdx.x + blockIdx.z) % stages), 0);
     g.first = g.number == 0;
     g.last = g.number + 1 == stages;
@@ -215,12 +243,21 @@ __device__ __forceinline__ void walk(const Arguments &a, const Strip &s, SharedA
     g.store = 1 + turn_of(s.y0 - s.begin + (stages - 1) * lag + levels * below);
     g.from = from.data + s.begin * from.stride_z + s.x;
     g.to = to.data + s.y0 * to.stride_z + s.x;
+#if defined(PLAN_NARROW)
+    constexpr int smaller = sizeof(Real) / sizeof(Stored<Array<0>>); // cells than numbers
+    const SharedAt<Real> rings = shared + input_slots * rows * width / smaller;
+#else
     const SharedAt<Real> rings = shared + input_slots * rows * width;
+#endif
     g.in = g.first ? shared : rings + (g.number - 1) * 2 * rows * width;
     g.out = rings + g.number * 2 * rows * width;
     if (g.first)
         for (int t = 0; t + 1 < input_slots; ++t)
+#if defined(PLAN_NARROW)
+            load_turn(a, s, g, me.lane, t, ring + t * rows * width);
+#else
             load_turn(a, s, g, me.lane, t, shared + t * rows * width);
+#endif
     Sums sums[levels];
 #pragma unroll
     for (int l = 0; l < levels; ++l)

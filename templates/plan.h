@@ -15,6 +15,8 @@
 #define PLAN_MIRRORS 1
 #define PLAN_WRAPS 1
 
+#include "arch/bulk.cuh"
+
 using Real = float;
 
 struct plan {
@@ -39,8 +41,13 @@ struct plan {
     static constexpr int high_x = 1, high_y = 1, high_z = 1;
     static constexpr int walk_low = 1, walk_high = 1;
     static constexpr int results = 1000, result_pitch = 600;
+    static constexpr int run = 512;
     static constexpr int lane_y = 1, lanes = 8, ring = 3, halo_x = 4;
+    static constexpr int readers = 224, barriers = 0, planes = 18, groups = 1;
+    static constexpr int pace_waves = 4, pace_groups = 9;
     static constexpr bool keep = false, corners = false, copy_packs = true;
+    static constexpr int halo_y = 4, below_z = 1, above_z = 1, lag = 1, window = 3;
+    static constexpr int scratch = 200000, tables = 206000;
 };
 
 struct Grid {
@@ -54,8 +61,9 @@ struct Arguments {
     Grid grid[3];
     Real parameter[1];
     long long origin[3], global[3], step;
+    TensorMap map[2];
 };
-static_assert(sizeof(Arguments) == 240, "the host packs 240 bytes");
+static_assert(sizeof(Arguments) == 512, "the host packs 512 bytes");
 
 // The cell of an array or an output, and the grid of such cells.
 template <class Of> using Stored = Real;
@@ -106,6 +114,20 @@ template <int array, int y> struct HeldLine;
 template <class... Each> struct LinesOf;
 using HeldLines = LinesOf<HeldLine<0, -1>, HeldLine<0, 0>, HeldLine<0, 1>, HeldLine<1, 0>>;
 
+template <int array> struct Source;
+template <> struct Source<0> {
+    static constexpr int output = 0, previous = 0, place = 0, slots = 4;
+    static constexpr bool still = false;
+};
+template <> struct Source<1> {
+    static constexpr int output = 0, previous = 0, place = 20480, slots = 7;
+    static constexpr bool still = true;
+};
+template <int output> struct Level;
+template <> struct Level<0> {
+    static constexpr int array = 0, place = 56320, slots = 2, back = 0, images = 0, second = -1;
+};
+
 template <class At>
 __device__ __forceinline__ void update_point(const At &at, const Arguments &arguments,
                                              Real (&out)[1]) {
@@ -118,6 +140,10 @@ __device__ __forceinline__ void update_point(const At &at, const Arguments &argu
 
 template <class At>
 __device__ __forceinline__ void add_plane(const At &, const Arguments &, Real (&)[1][3]) {
+}
+template <int dy> struct InRow {};
+template <int dy, class At>
+__device__ __forceinline__ void add_row(InRow<dy>, const At &, const Arguments &, Real (&)[1][3]) {
 }
 __device__ __forceinline__ void finish_sums(const Arguments &, Real (&)[1]) {
 }

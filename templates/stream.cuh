@@ -22,6 +22,24 @@ template <int axis> __device__ __forceinline__ int inside(int i, int size) {
                                        : min(up, size - 1);
 }
 
+#if defined(PLAN_OWN_EDGES)
+// Whether the boundary gives the value of an array's cells at i.
+template <int axis, int array>
+__device__ __forceinline__ bool outside(int i, const Arguments &a, Real &value) {
+    using Below = Edge<axis, 0, array>;
+    using Above = Edge<axis, 1, array>;
+    if ((Below::kind == Boundary::zero || Below::kind == Boundary::constant) && i < 0) {
+        value = Below::beyond(a);
+        return true;
+    }
+    if ((Above::kind == Boundary::zero || Above::kind == Boundary::constant) &&
+        i >= int(a.size[axis])) {
+        value = Above::beyond(a);
+        return true;
+    }
+    return false;
+}
+#else
 template <int axis, int side>
 constexpr bool gives_value =
     Edge<axis, side>::kind == Boundary::zero || Edge<axis, side>::kind == Boundary::constant;
@@ -38,6 +56,7 @@ template <int axis> __device__ __forceinline__ bool outside(int i, int size, Rea
     }
     return false;
 }
+#endif
 
 #if PLAN_FLAT
 __device__ __forceinline__ Point first_point(const Arguments &a) {
@@ -179,10 +198,23 @@ __device__ __forceinline__ Points read_points(const Real *from) {
 
 // Where the results of all outputs go, of the thread's first row.
 struct Stores {
+#if defined(PLAN_MIXED)
+    void *to[plan::outputs]; // cells of each output's own type
+    template <int output> __device__ __forceinline__ Stored<Output<output>> *of() const {
+        return static_cast<Stored<Output<output>> *>(to[output]);
+    }
+#else
     Stored<Output<0>> *to[plan::outputs];
+#endif
 #if PLAN_SOME_POINTS
+#if defined(PLAN_MIXED)
+    template <class Cell>
+    static __device__ __forceinline__ void store_points(Cell *to, const Points &points,
+                                                        unsigned which) {
+#else
     static __device__ __forceinline__ void store_points(Stored<Output<0>> *to, const Points &points,
                                                         unsigned which) {
+#endif
 #if PLAN_PACKS
         if (which == all_points) {
 #if defined(PLAN_NARROW)
@@ -209,7 +241,11 @@ struct Stores {
     }
     template <int output = 0> __device__ __forceinline__ void advance(const Arguments &a) {
         if constexpr (output < plan::outputs) {
+#if defined(PLAN_MIXED)
+            to[output] = of<output>() + a.grid[Output<output>::grid].stride_z;
+#else
             to[output] += a.grid[Output<output>::grid].stride_z;
+#endif
             advance<output + 1>(a);
         }
     }
@@ -238,7 +274,12 @@ struct Stores {
                     for (int i = 0; i < plan::vector; ++i)
                         points.element[i] = stay >> i & 1 ? current.element[i] : points.element[i];
                 }
+#if defined(PLAN_MIXED)
+            Stored<Output<output>> *const first =
+                of<output>() + j * a.grid[Output<output>::grid].stride_y;
+#else
             Stored<Output<0>> *const first = to[output] + j * a.grid[Output<output>::grid].stride_y;
+#endif
 #if PLAN_SOME_POINTS
             store_points(first, points, which);
 #else

@@ -122,6 +122,19 @@ __device__ __forceinline__ void take(SharedAt<Real> row, Real (&value)[points]) 
             value[i + e] = pack.element[e];
     }
 }
+#if defined(PLAN_NARROW)
+// The same of a row as memory has it.
+__device__ __forceinline__ void take(SharedAt<Stored<Array<0>>> row, Real (&value)[points]) {
+    constexpr int count = points % 8 == 0 ? 8 : points % 4 == 0 ? 4 : points % 2 == 0 ? 2 : 1;
+#pragma unroll
+    for (int i = 0; i < points; i += count) {
+        const Pack<Real, count> pack = read_narrow<count>(row + i);
+#pragma unroll
+        for (int e = 0; e < count; ++e)
+            value[i + e] = pack.element[e];
+    }
+}
+#endif
 __device__ __forceinline__ void hand_on(SharedAt<Real> row, const Real (&value)[points]) {
 #pragma unroll
     for (int i = 0; i < points; i += lane_pack) {
@@ -149,8 +162,8 @@ template <int count> __device__ __forceinline__ bool has(int lane, int k) {
 // Fills a slot of the first ring, `count` elements at a time, from the strip's first column on. What
 // lies outside of the grid may be anything: here it is the memory of the rows before and after.
 template <int count>
-__device__ __forceinline__ void load_row(const Real *row, int lane, SharedAt<Real> slot) {
-    const SharedAt<Real> to = slot + lane * count;
+__device__ __forceinline__ void load_row(const Stored<Array<0>> *row, int lane, SharedAt<Stored<Array<0>>> slot) {
+    const SharedAt<Stored<Array<0>>> to = slot + lane * count;
 #pragma unroll
     for (int k = 0; k < turns_of<count>; ++k)
         if (has<count>(lane, k))
@@ -159,12 +172,12 @@ __device__ __forceinline__ void load_row(const Real *row, int lane, SharedAt<Rea
 
 // The same in a grid without ends, at least as wide as the strip.
 template <int count>
-__device__ __forceinline__ void load_wrapped(const Real *row, const Strip &s, Index size, int lane,
-                                             SharedAt<Real> slot) {
+__device__ __forceinline__ void load_wrapped(const Stored<Array<0>> *row, const Strip &s, Index size, int lane,
+                                             SharedAt<Stored<Array<0>>> slot) {
 #pragma unroll
     for (int k = 0; k < turns_of<count>; ++k) {
         const int i = (lane + k * warp_size) * count;
-        const Real *from = row + i;
+        const Stored<Array<0>> *from = row + i;
         if (i < s.wrap_to)
             from += size;
         if (i >= s.wrap_from)
@@ -176,7 +189,7 @@ __device__ __forceinline__ void load_wrapped(const Real *row, const Strip &s, In
 
 // The same for any row, also where no memory lies before or after it.
 __device__ __forceinline__ void load_carefully(const Arguments &a, const Strip &s, Index y, int lane,
-                                            SharedAt<Real> slot) {
+                                            SharedAt<Stored<Array<0>>> slot) {
     const bool beyond = !endless<2> && (y < 0 || y >= a.size[2]);
     const Real value = y < 0 ? Edge<2, 0>::beyond() : Edge<2, 1>::beyond();
     y = wrapped(y, a.size[2]);
@@ -203,7 +216,7 @@ __device__ __forceinline__ void set_beside(const Place &me, Real (&value)[points
 }
 
 template <int count>
-__device__ __forceinline__ void store_row(Real *row, int size, int lane, SharedAt<Real> slot) {
+__device__ __forceinline__ void store_row(Stored<Output<0>> *row, int size, int lane, SharedAt<Real> slot) {
     Pack<Real, count> pack[turns_of<count>];
 #pragma unroll
     for (int k = 0; k < turns_of<count>; ++k)
@@ -213,5 +226,9 @@ __device__ __forceinline__ void store_row(Real *row, int size, int lane, SharedA
 #pragma unroll
     for (int k = 0; k < turns_of<count>; ++k)
         if (static_cast<unsigned>(first + k * warp_size * count) < static_cast<unsigned>(size))
+#if defined(PLAN_NARROW)
+            store_narrowed(row + (lane + k * warp_size) * count, pack[k]);
+#else
             *reinterpret_cast<Pack<Real, count> *>(row + (lane + k * warp_size) * count) = pack[k];
+#endif
 }

@@ -9,4 +9,4 @@ for word; do
     *) set -- "$@" "$word" ;;
     esac
 done
-exec c++ "$@" -Og
+exec c++ -nodefaultlibs "$@" -Og

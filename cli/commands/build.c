@@ -231,7 +231,7 @@ static void exercise(work *w, report *r, const double *parameters) {
     const bool is_grid = words_of(r->built)->is_grid;
     if (is_grid || !is_bench)
         check(w, r, parameters);
-    if ((is_grid || !is_bench) && (!r->checked || r->check.wrong > 0))
+    if (r->here != NULL || ((is_grid || !is_bench) && (!r->checked || r->check.wrong > 0)))
         return;
     measure(w, r, parameters);
     if (r->measured && is_grid && is_bench && w->session->options->schedule == NULL)
@@ -241,8 +241,9 @@ static void exercise(work *w, report *r, const double *parameters) {
 
 /* ---- one kernel ---------------------------------------------------------------------------- */
 
-static void compile(work *w, report *r) {
-    const sg_build_options how = session_build_options(w->session, r->index);
+static void compile(work *w, report *r, const char *arch) {
+    sg_build_options how = session_build_options(w->session, r->index);
+    how.arch = arch;
     const bool is_cpu = strcmp(w->session->device.device, "cpu") == 0;
     if (r->code != EXIT_DONE && !r->has_binary && !is_cpu)
         return; /* NVRTC would refuse the source a second time */
@@ -253,12 +254,53 @@ static void compile(work *w, report *r) {
         r->info = facts_of(r->built);
 }
 
+/* Whether a file for a GPU is written although the plan is for the processor, as no GPU and no
+   schedule was named. */
+static bool targets_absent_gpu(const work *w, const report *r) {
+    const options *o = w->session->options;
+    return o->command == COMMAND_BUILD && o->arch == NULL && o->gpu == NULL &&
+           o->schedule == NULL && strcmp(w->session->device.device, "cpu") == 0 &&
+           words_of(r->kernel)->is_grid;
+}
+
+/* Plans for the device. Where that is the processor, what is emitted is planned for the usual GPU,
+   and the processor's plan becomes r->here. */
+static void plan(work *w, report *r, const char **arch, double **parameters) {
+    static const char usual[] = "sm_90";
+    sg_build_options how = session_build_options(w->session, r->index);
+    *arch = how.arch;
+    r->code = session_plan(w->session, r->spec, &how, &r->kernel, parameters);
+    if (r->code != EXIT_DONE || !targets_absent_gpu(w, r))
+        return;
+    sg_kernel *own = r->kernel;
+    how.arch = *arch = usual;
+    r->code = session_plan(w->session, r->spec, &how, &r->kernel, parameters);
+    if (r->code != EXIT_DONE ||
+        strcmp(sg_kernel_text(own, SG_TEXT_PLAN), sg_kernel_text(r->kernel, SG_TEXT_PLAN)) == 0) {
+        sg_release(own);
+        return;
+    }
+    r->here = must_alloc(1, sizeof *r->here);
+    *r->here = (report){.spec = r->spec, .index = r->index, .kernel = own, .info = facts_of(own)};
+}
+
+/* The kernel for the processor, where the file is for a GPU. */
+static void run_here(work *w, report *r, const double *parameters) {
+    report *here = r->here;
+    if (here == NULL || !r->checked)
+        return;
+    compile(w, here, NULL);
+    if (here->built != NULL && here->info.launchable)
+        exercise(w, here, parameters);
+    r->code = first_failure(r->code, here->code);
+}
+
 /* Writes the source before compiling it, which may take long or fail. */
 static void build_kernel(work *w, report *r) {
     double *parameters = NULL;
+    const char *arch;
     progress("%s: planning", r->spec);
-    const sg_build_options how = session_build_options(w->session, r->index);
-    r->code = session_plan(w->session, r->spec, &how, &r->kernel, &parameters);
+    plan(w, r, &arch, &parameters);
     if (r->kernel != NULL)
         r->info = facts_of(r->kernel);
     if (r->code == EXIT_DONE && w->session->options->command == COMMAND_BUILD && claim_name(w, r) &&
@@ -268,9 +310,10 @@ static void build_kernel(work *w, report *r) {
             make_binaries(w, r);
     }
     if (r->kernel != NULL && r->code != EXIT_DATA && r->code != EXIT_USAGE)
-        compile(w, r);
+        compile(w, r, arch);
     if (r->built != NULL && r->info.launchable)
         exercise(w, r, parameters);
+    run_here(w, r, parameters);
 }
 
 static int build_one(session *s, const char *spec, int index, json *j, void *user) {

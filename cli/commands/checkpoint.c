@@ -31,19 +31,54 @@ uint64_t checkpoint_offset(const checkpoint *c, int index) {
                                  (uint64_t)c->size[2] * c->element;
 }
 
-uint64_t checkpoint_bytes(const checkpoint *c) {
-    return checkpoint_offset(c, c->count);
+uint64_t checkpoint_record_offset(const checkpoint *c, int index) {
+    uint64_t at = checkpoint_offset(c, c->count);
+    for (int i = 0; i < index; i++)
+        at += (uint64_t)c->records[i].rows * (uint64_t)c->records[i].row;
+    return at;
 }
 
-void checkpoint_head(const checkpoint *c, char head[CHECKPOINT_HEAD]) {
+int checkpoint_find(const checkpoint *c, bool is_monitor, const char *name) {
+    int i = 0;
+    while (i < c->record_count &&
+           (c->records[i].is_monitor != is_monitor || strcmp(c->records[i].name, name) != 0))
+        i++;
+    return i < c->record_count ? i : -1;
+}
+
+uint64_t checkpoint_bytes(const checkpoint *c) {
+    return checkpoint_record_offset(c, c->record_count);
+}
+
+bool checkpoint_head(const checkpoint *c, char head[CHECKPOINT_HEAD]) {
     memset(head, 0, CHECKPOINT_HEAD);
     int at = snprintf(head, CHECKPOINT_HEAD,
                       "%smeaning %s\nplan %s\nsteps %" PRId64 "\nsize %" PRId64 " %" PRId64
                       " %" PRId64 "\nelement %zu\n",
                       title, c->meaning, c->plan, c->steps, c->size[0], c->size[1], c->size[2],
                       c->element);
-    for (int i = 0; i < c->count; i++)
+    for (int i = 0; i < c->count && at < CHECKPOINT_HEAD; i++)
         at += snprintf(head + at, (size_t)(CHECKPOINT_HEAD - at), "array %s\n", c->names[i]);
+    for (int i = 0; i < c->record_count && at < CHECKPOINT_HEAD; i++) {
+        const checkpoint_record *r = &c->records[i];
+        at += snprintf(head + at, (size_t)(CHECKPOINT_HEAD - at), "%s %s %" PRId64 " %" PRId64 "\n",
+                       r->is_monitor ? "samples" : "traces", r->name, r->rows, r->row);
+    }
+    return at < CHECKPOINT_HEAD;
+}
+
+/* "traces NAME ROWS BYTES", or "samples". */
+static bool take_record(checkpoint *c, const char *line) {
+    char unit[24] = "";
+    if (c->record_count == CHECKPOINT_RECORDS)
+        return false;
+    checkpoint_record *r = &c->records[c->record_count];
+    if (sscanf(line, "%23s %71s %" SCNd64 " %" SCNd64, unit, r->name, &r->rows, &r->row) != 4 ||
+        (strcmp(unit, "traces") != 0 && strcmp(unit, "samples") != 0))
+        return false;
+    r->is_monitor = strcmp(unit, "samples") == 0;
+    c->record_count++;
+    return r->rows >= 0 && r->row >= 0 && (r->row == 0 || r->rows <= INT64_MAX / 64 / r->row);
 }
 
 /* One line of a head. */
@@ -59,6 +94,8 @@ static bool take_line(checkpoint *c, const char *line) {
         snprintf(c->plan, sizeof c->plan, "%s", line + sizeof "plan" - 1 + (line[4] == ' '));
         return true;
     }
+    if (strncmp(line, "array ", 6) != 0)
+        return take_record(c, line);
     return c->count < CHECKPOINT_ARRAYS && sscanf(line, "array %71s", c->names[c->count]) == 1 &&
            ++c->count > 0;
 }

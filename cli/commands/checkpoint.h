@@ -7,6 +7,15 @@
 #include "cli/files/arrays.h"
 #include "cli/files/part_file.h"
 
+/* What a run has recorded so far, behind the arrays: rows of traces, or samples of a monitor (their
+   steps, then their values, of 8 bytes each). */
+enum { CHECKPOINT_RECORDS = 32 };
+typedef struct checkpoint_record {
+    char name[72];
+    bool is_monitor;
+    int64_t rows, row; /* row: bytes */
+} checkpoint_record;
+
 enum { CHECKPOINT_HEAD = 8192, CHECKPOINT_LINE = 1024, CHECKPOINT_ARRAYS = 64 };
 
 typedef struct checkpoint {
@@ -17,12 +26,15 @@ typedef struct checkpoint {
     size_t element;
     int count;
     char names[CHECKPOINT_ARRAYS][72];
+    int record_count;
+    checkpoint_record records[CHECKPOINT_RECORDS];
 } checkpoint;
 
 /* Describes the state of a run after so many steps. */
 void checkpoint_describe(const arrays *, const sg_kernel *, int64_t steps, checkpoint *out);
 uint64_t checkpoint_bytes(const checkpoint *);
-void checkpoint_head(const checkpoint *, char head[CHECKPOINT_HEAD]);
+/* False: it has too many names. */
+bool checkpoint_head(const checkpoint *, char head[CHECKPOINT_HEAD]);
 
 /* Reads the head of a file and compares its length. An exit code, after an error. */
 int checkpoint_read(const char *path, checkpoint *out);
@@ -31,5 +43,8 @@ int checkpoint_judge(const char *path, const checkpoint *, const arrays *, const
 
 /* Where array number `index` of it begins. */
 uint64_t checkpoint_offset(const checkpoint *, int index);
+/* And record number `index`; the number of the one of this name, −1: there is none. */
+uint64_t checkpoint_record_offset(const checkpoint *, int index);
+int checkpoint_find(const checkpoint *, bool is_monitor, const char *name);
 
 #endif

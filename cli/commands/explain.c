@@ -140,8 +140,11 @@ static void add_head(const sg_explanation *e, int dims, const words *w, text *ou
         text_printf(out, ": %s, %s, %s", count_of(e->emitted_multiplications, "multiplication"),
                     count_of(e->emitted_additions, "addition"),
                     count_of(e->emitted_others, "other"));
-    text_printf(out, "\n  planned  for %s (%s), %s%s%s\n\n", e->gpu, e->arch,
+    text_printf(out, "\n  planned  for %s (%s), %s%s%s\n", e->gpu, e->arch,
                 in_extents(e->size, dims), w->is_grid ? "" : " ", w->is_grid ? "" : w->points);
+    if (e->memory != NULL)
+        add_wrapped(out, "  memory   ", 11, e->memory);
+    text_add(out, "\n");
 }
 
 /* A figure, or "-" where there is none. */
@@ -200,7 +203,7 @@ static void json_explanation(const sg_explanation *e, int dims, const words *w, 
              e->emitted_operations, e->emitted_multiplications, e->emitted_additions,
              e->emitted_others, e->bytes_per_point, e->arch, e->gpu);
     json_integers(j, "size", e->size, dims);
-    json_add(j, "reason %s tuned %s found %s methods [", e->reason, e->tuned,
+    json_add(j, "memory %s reason %s tuned %s found %s methods [", e->memory, e->reason, e->tuned,
              e->tuned != NULL ? e->found : NULL);
     for (int i = 0; i < e->row_count; i++) {
         const sg_method_row *row = &e->rows[i];

@@ -37,7 +37,7 @@ static int64_t step_of(const options *o, const char *pattern, const char *path) 
         int64_t step = 0;
         for (int i = 0; i < DIGITS && isdigit((unsigned char)from[i]); i++) {
             step = 10 * step + (from[i] - '0');
-            if (step == 0 || step > o->steps || step % o->every != 0)
+            if (step == 0 || step > o->steps || step % options_every(o, EVERY_SNAPSHOT) != 0)
                 continue;
             snapshot_name(pattern, step, name);
             if (is_same(name, path))
@@ -66,7 +66,8 @@ static int keep(const options *o, const char *path, const char *what, bool resta
 /* Names may differ and yet lead to one file, after some step. */
 static int keep_apart(const options *o) {
     char name[2][SNAPSHOT_NAME];
-    const int64_t ends[] = {o->every, o->every > 0 ? o->steps / o->every * o->every : 0};
+    const int64_t n = options_every(o, EVERY_SNAPSHOT);
+    const int64_t ends[] = {n, n > 0 ? o->steps / n * n : 0};
     for (int i = 0; i < o->snapshots.count; i++)
         for (int k = 0; k < i; k++)
             for (int end = 0; end < 2 && ends[1] > 0; end++) {

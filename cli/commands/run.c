@@ -211,8 +211,12 @@ static int make_batch(running *r, sg_arguments *arguments, int64_t count, int *f
     return code;
 }
 
-static int give(void *user, int item, uint64_t first, size_t count, void *out) {
-    return arrays_download(&(array_reading){user, item, NULL}, first, count, out);
+static int give(void *user, int item, uint64_t first, size_t count, const snapshot_room *to) {
+    const arrays *a = user;
+    const size_t element = dtype_words[a->items[item].type].bytes;
+    const char *from = (const char *)a->grids[item].data + first * element;
+    return session_code(a->session,
+                        sg_capture_take(to->capture, to->at, from, count * element, NULL));
 }
 
 /* All steps at once, or in batches, between which the bar on a terminal moves. */
@@ -226,9 +230,10 @@ static int run_steps(running *r, sg_arguments *arguments, steps *s) {
     while (s->made < o->steps && code == EXIT_DONE && !r->monitors.ended) {
         const double before = s->seconds;
         const int64_t left = o->steps - s->made;
-        const int64_t count = o->snapshots.count > 0 ? steps_until_due(o, s->made, batch)
-                              : left < batch         ? left
-                                                     : batch;
+        const int64_t count = o->snapshots.count > 0
+                                  ? steps_until_due(o, 1u << EVERY_SNAPSHOT, s->made, batch)
+                              : left < batch ? left
+                                             : batch;
         code = make_batch(r, arguments, count, final, s);
         if (code == EXIT_DONE && o->stop_on_nan)
             code = look(a, s);
@@ -295,7 +300,7 @@ static int load_and_compute(running *r, steps *made, json *j) {
     if (code == EXIT_DONE && arrays_is(a, SG_KIND_PRODUCT))
         code = product_judge(a, kernel, parameters);
     if (code == EXIT_DONE)
-        code = arrays_load(a);
+        code = arrays_load(a, kernel);
     if (code == EXIT_DONE)
         code = steps_compute(r, parameters, count, made);
     return code;
@@ -336,6 +341,16 @@ static int finish(running *r, const steps *made, json *j, text *out) {
     return first_failure(extras, code == EXIT_DONE ? arrays_save(a, j, out) : code);
 }
 
+/* The most steps that are made without a break. */
+static int64_t steps_between(const options *o, int64_t most) {
+    const bool done[EVERY_COUNT] = {[EVERY_SNAPSHOT] = o->snapshots.count > 0,
+                                    [EVERY_MONITOR] = o->monitors.count > 0 || o->until != NULL};
+    for (int i = 0; i < EVERY_COUNT; i++)
+        if (done[i] && options_every(o, (every)i) < most)
+            most = options_every(o, (every)i);
+    return most;
+}
+
 static int run_spec(session *s, const char *spec, json *j, text *out) {
     arrays a;
     running r = {.arrays = &a};
@@ -351,8 +366,7 @@ static int run_spec(session *s, const char *spec, json *j, text *out) {
         if (how.size[0] == 0)
             how.size[0] = 1; /* 0 is the default */
         how.matrix = a.matrix;
-        if (s->options->every > 0 && s->options->every < how.steps)
-            how.steps = s->options->every; /* made between two samples */
+        how.steps = steps_between(s->options, how.steps);
         progress("%s: building", spec);
         code = session_build(s, spec, &how, &r.kernel);
     }
@@ -407,21 +421,21 @@ static int run_on(const options *o, ranks *r, const char **complaint) {
 
 /* What is wrong with options that need each other, or exclude each other; NULL. */
 static const char *wrong_together(const options *o) {
-    const bool monitors = o->monitors.count > 0 || o->until != NULL;
-    const bool ranks = ranks_wanted(o) || o->checkpoint != NULL || o->restart != NULL;
-    const bool samples = monitors || o->snapshots.count > 0;
-    if ((o->checkpoint != NULL && o->every == 0) ||
-        (o->every > 0 && o->checkpoint == NULL && !samples))
+    const bool done[EVERY_COUNT] = {[EVERY_SNAPSHOT] = o->snapshots.count > 0,
+                                    [EVERY_MONITOR] = o->monitors.count > 0 || o->until != NULL,
+                                    [EVERY_CHECKPOINT] = o->checkpoint != NULL};
+    for (int i = 0; i < EVERY_COUNT; i++)
+        if (o->every_of[i] > 0 && !done[i])
+            return phrase("--every %s=N: there is no --%s", every_words[i], every_words[i]);
+    if ((done[EVERY_CHECKPOINT] && options_every(o, EVERY_CHECKPOINT) == 0) ||
+        (o->every > 0 && !done[EVERY_CHECKPOINT] && !done[EVERY_SNAPSHOT] && !done[EVERY_MONITOR]))
         return "--checkpoint FILE and --every N need each other";
-    if (monitors && o->every == 0)
+    if (done[EVERY_MONITOR] && options_every(o, EVERY_MONITOR) == 0)
         return "--monitor and --until need --every N";
-    if (o->snapshots.count > 0 && o->every == 0)
+    if (done[EVERY_SNAPSHOT] && options_every(o, EVERY_SNAPSHOT) == 0)
         return "--snapshot NAME=FILE needs --every N";
     if (o->snapshots.count == 0 && (o->slice_given || o->range_given || o->colours != NULL))
         return "--slice, --range and --colours are of --snapshot";
-    if (ranks && (monitors || o->points.count > 0))
-        return "--points, --monitor and --until go with one rank, and neither with --checkpoint "
-               "nor with --restart";
     return NULL;
 }
 

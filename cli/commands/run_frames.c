@@ -98,11 +98,11 @@ static bool save_parts(local *l, const snapshot_files *f) {
     return rank_agreed(r) && good;
 }
 
-static int give(void *user, int item, uint64_t first, size_t count, void *out) {
+static int give(void *user, int item, uint64_t first, size_t count, const snapshot_room *to) {
     const local *l = user;
     const size_t element = l->work->arrays->info.element_size;
     const char *from = (const char *)l->grids[item].data + first * element;
-    return rank_good(l->rank, sg_download(l->rank->context, out, from, count * element))
+    return rank_good(l->rank, sg_capture_take(to->capture, to->at, from, count * element, NULL))
                ? EXIT_DONE
                : EXIT_DEVICE;
 }
@@ -114,11 +114,11 @@ typedef struct planes {
     size_t element;
 } planes;
 
-static int give_plane(void *user, int item, uint64_t first, size_t count, void *out) {
+static int give_plane(void *user, int item, uint64_t first, size_t count, const snapshot_room *to) {
     planes *p = user;
     (void)item;
     (void)first;
-    memcpy(out, p->cells + p->at, count * p->element);
+    memcpy(to->memory, p->cells + p->at, count * p->element);
     p->at += count * p->element;
     return EXIT_DONE;
 }

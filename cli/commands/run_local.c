@@ -85,9 +85,12 @@ bool local_allocate(local *l) {
         rank_fail(r, "out of memory");
     for (int i = 0; i < a->count && r->status == SG_OK; i++) {
         memcpy(l->grids[i].size, l->part.size, sizeof l->part.size);
-        if (rank_good(r, sg_alloc(r->context, l->bytes, &l->grids[i].data)))
+        if (arrays_place(a, l->kernel, i) == i &&
+            rank_good(r, sg_alloc(r->context, l->bytes, &l->grids[i].data)))
             rank_good(r, sg_upload(r->context, l->grids[i].data, l->host, l->bytes));
     }
+    for (int i = 0; i < a->count; i++)
+        l->grids[i].data = l->grids[arrays_place(a, l->kernel, i)].data;
     return rank_agreed(r);
 }
 
@@ -140,8 +143,7 @@ bool local_load_all(local *l) {
 }
 
 void local_release(local *l) {
-    for (int i = 0; i < l->work->arrays->count; i++)
-        sg_free(l->rank->context, l->grids[i].data);
+    grids_free(l->rank->context, l->grids, l->work->arrays->count);
     sg_free(l->rank->context, l->temporary);
     free(l->host);
     if (l->rank->number != 0 || l->rank->status != SG_OK)

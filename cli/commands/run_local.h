@@ -7,9 +7,11 @@
 #include "cli/commands/checkpoint.h"
 #include "cli/commands/run.h"
 #include "cli/commands/snapshots.h"
+#include "cli/files/monitors.h"
+#include "cli/files/points.h"
 #include "cli/ranks.h"
 
-enum { MOST_PATH = 4096, MOST_OUTPUTS = 64 };
+enum { MOST_PATH = 4096, MOST_OUTPUTS = 64, MOST_MONITORS = 16 };
 
 typedef struct summary {
     bool any;
@@ -25,7 +27,10 @@ typedef struct work {
     double *parameters;
     int parameter_count;
     checkpoint from; /* of --restart; steps −1: none */
+    unsigned due;    /* what is done after every N steps, a bit each */
     run_snapshots shots;
+    point_files points; /* traces are written, and samples kept, by rank 0 */
+    monitors monitors;
 
     /* By rank 0. */
     sg_kernel *kernel;
@@ -45,6 +50,10 @@ typedef struct local {
     unsigned char *host;
     sg_grid grids[CHECKPOINT_ARRAYS];
     void *temporary;
+    sg_team_points *points; /* NULL: none */
+    sg_kernel *maps[MOST_MONITORS];
+    sg_team_monitor *monitors[MOST_MONITORS];
+    bool ended; /* the condition of --until holds */
     int64_t made, sound;
     double seconds;
 } local;
@@ -59,6 +68,18 @@ void local_store(local *, const char *path, uint64_t offset, int index);
 
 /* Writes the snapshots of the steps made so far (run_frames.c). */
 bool local_take_snapshots(local *);
+
+/* Points and monitors (run_records.c): opening and closing them; steps with points; a sample of
+   each monitor. */
+bool local_open_records(local *);
+void local_close_records(local *);
+sg_status local_run(local *, sg_arguments *, int64_t count, int *final);
+bool local_sample(local *, sg_arguments *);
+
+/* What they have recorded, in a checkpoint: at rank 0, and back from that of --restart. */
+void records_describe(const work *, checkpoint *);
+bool records_write(const work *, const checkpoint *, const char *path);
+int records_resume(work *);
 
 /* A path that rank 0 knows (NULL: it has failed), on all ranks. */
 bool local_share_path(rank *, const char *path, char out[MOST_PATH]);

@@ -27,9 +27,11 @@ static bool save_state(local *l) {
     output_set alone = {0};
     checkpoint_describe(w->arrays, l->kernel, l->made, &c);
     if (r->number == 0) {
-        checkpoint_head(&c, head);
-        if (output_begin(&file, &alone, w->options->checkpoint) == EXIT_DONE &&
-            output_write(file, head, sizeof head))
+        records_describe(w, &c);
+        if (!checkpoint_head(&c, head))
+            rank_fail(r, "the names of arrays, points and monitors are too long for a checkpoint");
+        else if (output_begin(&file, &alone, w->options->checkpoint) == EXIT_DONE &&
+                 output_write(file, head, sizeof head))
             temporary = output_stretch(file, checkpoint_bytes(&c), NULL, 0);
         if (temporary == NULL)
             rank_fail(r, "the checkpoint cannot be written");
@@ -37,6 +39,8 @@ static bool save_state(local *l) {
     bool good = local_share_path(r, temporary, path);
     for (int k = 0; k < c.count && good && r->status == SG_OK; k++)
         local_store(l, path, checkpoint_offset(&c, k), arrays_find(w->arrays, c.names[k]));
+    if (r->number == 0 && good && !records_write(w, &c, path))
+        rank_fail(r, "the checkpoint cannot be written");
     good = good && rank_agreed(r);
     if (file != NULL && !good)
         output_drop(file);
@@ -49,15 +53,20 @@ static bool save_state(local *l) {
    where a checkpoint or a snapshot comes. */
 static int64_t next_batch(const local *l, int64_t batch) {
     const options *o = l->work->options;
-    return steps_until_due(o, l->made, o->stop_on_nan && batch > UNLOOKED ? UNLOOKED : batch);
+    return steps_until_due(o, l->work->due, l->made,
+                           o->stop_on_nan && batch > UNLOOKED ? UNLOOKED : batch);
 }
 
 /* After every --every steps. */
-static bool keep_state(local *l) {
+static bool keep_state(local *l, sg_arguments *a) {
     const options *o = l->work->options;
+    if (l->work->monitors.count > 0 && l->made % options_every(o, EVERY_MONITOR) == 0 &&
+        !local_sample(l, a))
+        return false;
     if (run_snapshots_due(&l->work->shots, o, l->made) && !local_take_snapshots(l))
         return false;
-    return o->checkpoint == NULL || l->made % o->every != 0 || save_state(l);
+    return o->checkpoint == NULL || l->made % options_every(o, EVERY_CHECKPOINT) != 0 ||
+           save_state(l);
 }
 
 static void follow(local *l, const int *final) {
@@ -73,8 +82,7 @@ static bool make_batch(local *l, sg_arguments *a, int64_t count) {
     int final[CHECKPOINT_ARRAYS];
     const double begun = clock_seconds();
     a->step = l->made;
-    if (!rank_good(r, sg_team_run(r->team, l->kernel, &l->part, a, count, NULL, final)) ||
-        !rank_good(r, sg_team_wait(r->team, NULL)))
+    if (!rank_good(r, local_run(l, a, count, final)) || !rank_good(r, sg_team_wait(r->team, NULL)))
         return false;
     l->seconds += clock_seconds() - begun;
     follow(l, final);
@@ -96,7 +104,7 @@ static void make_steps(local *l, sg_arguments *a, int64_t fused) {
     rank *r = l->rank;
     int64_t batch = fused;
     int bad = o->stop_on_nan ? local_find_nan(l) : -1;
-    while (r->status == SG_OK && bad < 0 && l->made < o->steps) {
+    while (r->status == SG_OK && bad < 0 && l->made < o->steps && !l->ended) {
         const int64_t count = next_batch(l, batch);
         double took = l->seconds;
         if (!make_batch(l, a, count))
@@ -108,7 +116,7 @@ static void make_steps(local *l, sg_arguments *a, int64_t fused) {
             batch *= 2;
         if (o->stop_on_nan)
             bad = local_find_nan(l);
-        if (r->status == SG_OK && bad < 0 && !keep_state(l))
+        if (r->status == SG_OK && bad < 0 && !keep_state(l, a))
             return;
         say_progress(l);
     }
@@ -171,7 +179,7 @@ static void be_rank(rank *r) {
     l.part.launches = (int)w->options->launches;
     l.made = w->from.steps > 0 ? w->from.steps : 0;
     if (rank_good(r, sg_team_arrange(r->team, l.kernel, &l.part)) && local_allocate(&l) &&
-        local_load_all(&l))
+        local_load_all(&l) && local_open_records(&l))
         compute(&l);
     if (r->status == SG_OK)
         save_outputs(&l);
@@ -185,6 +193,7 @@ static void be_rank(rank *r) {
         sg_team_facts(r->team, &w->team);
         w->team.engine = ranks_engine;
     }
+    local_close_records(&l);
     local_release(&l);
 }
 
@@ -297,6 +306,9 @@ int run_team(session *s, const char *spec, ranks *r, json *j, text *out) {
     if (code != EXIT_DONE)
         return code;
     s->options = w.options = &own;
+    w.due = (own.snapshots.count > 0 ? 1u << EVERY_SNAPSHOT : 0) |
+            (own.monitors.count > 0 || own.until != NULL ? 1u << EVERY_MONITOR : 0) |
+            (own.checkpoint != NULL ? 1u << EVERY_CHECKPOINT : 0);
     code = arrays_open_for(&a, s, spec, r->speaks);
     if (code == EXIT_DONE)
         code = judge_files(&a);
@@ -311,6 +323,12 @@ int run_team(session *s, const char *spec, ranks *r, json *j, text *out) {
         code = keep_files(&a);
     if (code == EXIT_DONE && w.from.steps >= 0)
         code = checkpoint_judge(own.restart, &w.from, &a, a.plan);
+    if (code == EXIT_DONE)
+        code = points_prepare(&w.points, &a, a.plan, r->speaks);
+    if (code == EXIT_DONE)
+        code = monitors_prepare(&w.monitors, &a, a.plan, r->speaks);
+    if (code == EXIT_DONE && w.from.steps >= 0 && r->speaks)
+        code = records_resume(&w);
     if (code == EXIT_DONE) {
         if (r->speaks)
             session_parameters_json(s, a.plan, j);
@@ -320,11 +338,16 @@ int run_team(session *s, const char *spec, ranks *r, json *j, text *out) {
     if (code == EXIT_DONE && r->speaks) {
         put_values(&w);
         report(&w, r, s, j, out);
-        code = w.steps.stopped_by != NULL ? steps_stopped(&a, &w.steps) : EXIT_DONE;
+        code = points_save(&w.points, w.steps.made, j, out);
+        code = first_failure(code, monitors_save(&w.monitors, j, out));
+        if (w.steps.stopped_by != NULL)
+            code = first_failure(steps_stopped(&a, &w.steps), code);
         json_add(j, "results { }");
         code = first_failure(code, arrays_commit(&a, j, out));
         run_snapshots_report(&w.shots, &a, j, out);
     }
+    points_close(&w.points);
+    monitors_close(&w.monitors);
     sg_release(w.kernel);
     arrays_close(&a);
     return code;

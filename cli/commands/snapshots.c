@@ -7,12 +7,15 @@
 
 #include "cli/files/picture.h"
 
-int64_t steps_until_due(const options *o, int64_t made, int64_t batch) {
+int64_t steps_until_due(const options *o, unsigned what, int64_t made, int64_t batch) {
     int64_t count = o->steps - made;
     if (count > batch)
         count = batch;
-    if (o->every > 0 && count > o->every - made % o->every)
-        count = o->every - made % o->every;
+    for (int i = 0; i < EVERY_COUNT; i++) {
+        const int64_t n = options_every(o, (every)i);
+        if ((what >> i & 1) != 0 && n > 0 && count > n - made % n)
+            count = n - made % n;
+    }
     return count;
 }
 
@@ -110,7 +113,8 @@ int run_snapshots_begin(run_snapshots *s, const arrays *a, bool alone, bool spea
     const int code = match_all(s, a);
     const int count = alone ? s->count : s->image_count;
     return code == EXIT_DONE && count > 0 && speaks
-               ? snapshots_begin(&s->writer, s->files, count, o->every)
+               ? snapshots_begin(&s->writer, alone ? a->session->context : NULL, s->files, count,
+                                 options_every(o, EVERY_SNAPSHOT))
                : code;
 }
 
@@ -121,7 +125,7 @@ int run_snapshots_end(run_snapshots *s) {
 }
 
 bool run_snapshots_due(const run_snapshots *s, const options *o, int64_t made) {
-    return s->count > 0 && made > 0 && made % o->every == 0;
+    return s->count > 0 && made > 0 && made % options_every(o, EVERY_SNAPSHOT) == 0;
 }
 
 void run_snapshots_report(const run_snapshots *s, const arrays *a, json *j, text *out) {

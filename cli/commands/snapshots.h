@@ -25,7 +25,7 @@ bool run_snapshots_due(const run_snapshots *, const options *, int64_t made);
 /* Which files there are. */
 void run_snapshots_report(const run_snapshots *, const arrays *, json *, text *out);
 
-/* How many steps of a batch to make before something is to be done after every --every of them. */
-int64_t steps_until_due(const options *, int64_t made, int64_t batch);
+/* How many steps of a batch to make before something of these, a bit each, is to be done. */
+int64_t steps_until_due(const options *, unsigned what, int64_t made, int64_t batch);
 
 #endif

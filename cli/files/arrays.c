@@ -88,12 +88,21 @@ int arrays_open_for(arrays *a, session *s, const char *spec, bool with_outputs) 
     return code == EXIT_DONE && with_outputs ? arrays_open_outputs(a) : code;
 }
 
+void grids_free(sg_context *context, const sg_grid *grids, int count) {
+    for (int i = 0; i < count; i++) {
+        int first = 0;
+        while (grids[first].data != grids[i].data)
+            first++;
+        if (first == i)
+            sg_free(context, grids[i].data);
+    }
+}
+
 void arrays_close(arrays *a) {
     arrays_close_outputs(a);
-    for (int i = 0; i < a->count; i++) {
+    for (int i = 0; i < a->count; i++)
         datafile_close(&a->items[i].file);
-        sg_free(a->session->context, a->grids[i].data);
-    }
+    grids_free(a->session->context, a->grids, a->count);
     sg_matrix_free(a->matrix);
     sg_release(a->plan);
 }
@@ -215,13 +224,23 @@ static int begin_with(arrays *a, int index) {
     return status != SG_OK ? session_code(a->session, status) : l.code;
 }
 
-int arrays_load(arrays *a) {
+int arrays_place(const arrays *a, const sg_kernel *k, int index) {
+    sg_array_info info = {.struct_size = sizeof info};
+    return a->is_grid && sg_kernel_array(k, index, &info) == SG_OK && info.same_as >= 0
+               ? info.same_as
+               : index;
+}
+
+int arrays_load(arrays *a, const sg_kernel *kernel) {
     int code = EXIT_DONE;
     for (int i = 0; i < a->count && code == EXIT_DONE; i++) {
         const uint64_t bytes = array_bytes(a, i);
-        code = session_code(
-            a->session, sg_alloc(a->session->context, bytes > 0 ? bytes : 1, &a->grids[i].data));
+        if (arrays_place(a, kernel, i) == i)
+            code = session_code(a->session, sg_alloc(a->session->context, bytes > 0 ? bytes : 1,
+                                                     &a->grids[i].data));
     }
+    for (int i = 0; i < a->count; i++)
+        a->grids[i].data = a->grids[arrays_place(a, kernel, i)].data;
     for (int i = 0; i < a->count && code == EXIT_DONE; i++) {
         const array *item = &a->items[i];
         const bool is_next = array_is_written(item) && item->info.reads >= 0;

@@ -68,8 +68,15 @@ typedef struct arrays {
 int arrays_open(arrays *, session *, const char *spec);
 /* The same; another process may write the outputs. */
 int arrays_open_for(arrays *, session *, const char *spec, bool with_outputs);
-/* Allocates all arrays and reads the inputs. */
-int arrays_load(arrays *);
+/* The array in whose memory the kernel's array of that number lies: its own, or that of another
+   level of its field, where new values may be written in place. */
+int arrays_place(const arrays *, const sg_kernel *, int index);
+
+/* Frees the memory of so many grids, some of which have the same. */
+void grids_free(sg_context *, const sg_grid *, int count);
+
+/* Allocates all arrays, as the kernel can have them, and reads the inputs. */
+int arrays_load(arrays *, const sg_kernel *);
 /* Writes the outputs; adds `outputs`, `values` and `not_written` to `j`, and the same to `text`. */
 int arrays_save(arrays *, json *j, text *out);
 /* For ranks that write the elements: writes what stands before and behind them, and says where the

@@ -236,20 +236,18 @@ int datafile_suits(const char *path, const datafile_array *a) {
         return complain(EXIT_USAGE, path,
                         "an image has 2 dimensions, but %s has %d; give a .npy file", a->name,
                         a->dims);
-    if (kind == DATAFILE_VTI && element_words[a->type].vtk == NULL)
-        return complain(EXIT_USAGE, path,
-                        "a .vti file cannot hold %s, which %s has; give a .npy file",
-                        dtype_words[a->type].name, a->name);
     if (kind != DATAFILE_NPY && count_elements(a) == 0)
         return complain(EXIT_USAGE, path, "%s has no elements; give a .npy file", a->name);
     return EXIT_DONE;
 }
 
 /* VTK's XML image data, for ParaView: the text before and after the elements, which are appended as
-   they lie in memory, x fastest. `name` needs no quoting in XML; extents are from 1.
+   they lie in memory, x fastest; numbers of 16 bits, which VTK does not have, as floats. `name`
+   needs no quoting in XML; extents are from 1.
    https://docs.vtk.org/en/latest/vtk_file_formats/vtkxml_file_format.html */
 static void vti_head(text *out, const char *name, dtype type, const int64_t size[3]) {
-    uint64_t bytes = dtype_words[type].bytes;
+    const dtype stored = dtype_computes(type);
+    uint64_t bytes = dtype_words[stored].bytes;
     text extent = new_text();
     for (int axis = 0; axis < 3; axis++) {
         bytes *= (uint64_t)size[axis];
@@ -264,7 +262,7 @@ static void vti_head(text *out, const char *name, dtype type, const int64_t size
                 name);
     text_printf(out,
                 "        <DataArray type=\"%s\" Name=\"%s\" format=\"appended\" offset=\"0\"/>\n",
-                element_words[type].vtk, name);
+                element_words[stored].vtk, name);
     text_add(out, "      </PointData>\n    </Piece>\n  </ImageData>\n"
                   "  <AppendedData encoding=\"raw\">\n_");
     text_add_bytes(out, &bytes, sizeof bytes);
@@ -320,9 +318,11 @@ int datafile_look(const datafile_array *a, datafile_give give, void *user, value
 
 typedef struct writing {
     output *out;
+    datafile_kind kind;
     const datafile_array *array;
     datafile_written *about;
     unsigned char *samples; /* of an image */
+    float *widened;         /* of numbers that the file does not hold; or NULL */
 } writing;
 
 static int write_piece(void *user, const void *elements, size_t count) {
@@ -336,14 +336,23 @@ static int write_piece(void *user, const void *elements, size_t count) {
     } else {
         values_add(&w->about->values, elements, count);
     }
+    if (w->widened != NULL) {
+        for (size_t i = 0; i < count; i++)
+            w->widened[i] = (float)dtype_widen(a->type, ((const uint16_t *)elements)[i]);
+        bytes = w->widened;
+        length = count * sizeof *w->widened;
+    }
     return output_write(w->out, bytes, length) ? EXIT_DONE : EXIT_DATA;
 }
 
 static int write_elements(writing *w, datafile_give give, void *user) {
     if (w->about->is_image)
         w->samples = must_alloc(PIECE, 2);
+    if (w->kind == DATAFILE_VTI && dtype_is_narrow(w->array->type))
+        w->widened = must_alloc(PIECE, sizeof *w->widened);
     const int code = each_piece(w->array, give, user, write_piece, w);
     free(w->samples);
+    free(w->widened);
     return code;
 }
 
@@ -365,7 +374,7 @@ static int prepare(const datafile_array *a, datafile_give give, void *user, data
 int datafile_write(output *out, const char *path, const datafile_array *a, datafile_give give,
                    void *user, datafile_written *about) {
     const datafile_kind kind = datafile_kind_of(path);
-    writing w = {.out = out, .array = a, .about = about};
+    writing w = {.out = out, .kind = kind, .array = a, .about = about};
     *about = (datafile_written){.is_image = kind == DATAFILE_PGM, .values = {.type = a->type}};
     progress("writing %s", path);
     int code = prepare(a, give, user, about);

@@ -77,24 +77,21 @@ static int read_until(monitors *m, const sg_kernel *kernel) {
 
 /* ---- opening --------------------------------------------------------------------------------- */
 
-static int open_one(monitors *m, monitored *one, const sg_kernel *kernel,
-                    const sg_build_options *how) {
-    session *s = m->arrays->session;
+static void make_room(const monitors *m, monitored *one) {
+    const options *o = m->arrays->session->options;
+    const int64_t most = o->steps / options_every(o, EVERY_MONITOR);
+    one->steps = must_alloc((size_t)most + 1, sizeof *one->steps);
+    one->values = must_alloc((size_t)most + 1, sizeof *one->values);
+}
+
+sg_build_options monitors_map(const monitored *one, const sg_build_options *how) {
     sg_build_options own = *how;
     own.monitor = one->name;
     own.schedule = NULL; /* that of the options is the update's */
-    const int64_t most = s->options->steps / s->options->every;
-    one->steps = must_alloc((size_t)most + 1, sizeof *one->steps);
-    one->values = must_alloc((size_t)most + 1, sizeof *one->values);
-    int code = session_build(s, m->arrays->spec, &own, &one->map);
-    if (code == EXIT_DONE)
-        code = session_code(s, sg_monitor_open(kernel, one->map, m->arrays->size, &one->monitor));
-    if (code == EXIT_DONE && one->path != NULL)
-        code = output_begin(&one->file, &m->arrays->output_set, one->path);
-    return code;
+    return own;
 }
 
-int monitors_open(monitors *m, arrays *a, const sg_kernel *kernel, const sg_build_options *how) {
+int monitors_prepare(monitors *m, arrays *a, const sg_kernel *kernel, bool writes) {
     const bindings *given = &a->session->options->monitors;
     int code = EXIT_DONE;
     *m = (monitors){.arrays = a, .until = -1};
@@ -105,8 +102,24 @@ int monitors_open(monitors *m, arrays *a, const sg_kernel *kernel, const sg_buil
     }
     if (code == EXIT_DONE)
         code = read_until(m, kernel);
-    for (int i = 0; i < m->count && code == EXIT_DONE; i++)
-        code = open_one(m, &m->list[i], kernel, how);
+    for (int i = 0; i < m->count && code == EXIT_DONE; i++) {
+        make_room(m, &m->list[i]);
+        if (m->list[i].path != NULL && writes)
+            code = output_begin(&m->list[i].file, &a->output_set, m->list[i].path);
+    }
+    return code;
+}
+
+int monitors_open(monitors *m, arrays *a, const sg_kernel *kernel, const sg_build_options *how) {
+    int code = monitors_prepare(m, a, kernel, true);
+    for (int i = 0; i < m->count && code == EXIT_DONE; i++) {
+        monitored *one = &m->list[i];
+        const sg_build_options own = monitors_map(one, how);
+        code = session_build(a->session, a->spec, &own, &one->map);
+        if (code == EXIT_DONE)
+            code =
+                session_code(a->session, sg_monitor_open(kernel, one->map, a->size, &one->monitor));
+    }
     return code;
 }
 
@@ -125,11 +138,11 @@ void monitors_close(monitors *m) {
 int64_t monitors_ahead(const monitors *m, int64_t made, int64_t left) {
     if (m->count == 0)
         return left;
-    const int64_t every = m->arrays->session->options->every, next = every - made % every;
-    return next < left ? next : left;
+    const int64_t n = options_every(m->arrays->session->options, EVERY_MONITOR);
+    return n - made % n < left ? n - made % n : left;
 }
 
-static bool holds(const monitors *m, double value) {
+bool monitors_hold(const monitors *m, double value) {
     return m->relation == '<'   ? value < m->limit
            : m->relation == 'l' ? value <= m->limit
            : m->relation == '>' ? value > m->limit
@@ -143,7 +156,7 @@ static int read_one(monitors *m, int index) {
                                   sg_monitor_read(one->monitor, one->steps + one->count,
                                                   one->values + one->count, one->waiting, &taken));
     for (int i = one->count; i < one->count + taken && index == m->until && !m->ended; i++)
-        if (holds(m, one->values[i])) {
+        if (monitors_hold(m, one->values[i])) {
             m->ended = true;
             m->ended_step = one->steps[i];
         }
@@ -156,7 +169,7 @@ int monitors_sample(monitors *m, const sg_arguments *arguments, int64_t made) {
     int code = EXIT_DONE;
     sg_arguments now = *arguments;
     now.step = made;
-    if (m->count == 0 || made % m->arrays->session->options->every != 0)
+    if (m->count == 0 || made % options_every(m->arrays->session->options, EVERY_MONITOR) != 0)
         return EXIT_DONE;
     for (int i = 0; i < m->count && code == EXIT_DONE; i++) {
         code = session_code(m->arrays->session, sg_monitor_sample(m->list[i].monitor, &now, NULL));

@@ -27,6 +27,13 @@ typedef struct monitors {
     int64_t ended_step; /* … since this sample */
 } monitors;
 
+/* Finds what the options name, and opens files where it `writes`; how the map of one is built, if
+   the kernel is built by `how`; and whether the condition of --until holds for a sample of its
+   monitor. */
+int monitors_prepare(monitors *, arrays *, const sg_kernel *, bool writes);
+sg_build_options monitors_map(const monitored *, const sg_build_options *how);
+bool monitors_hold(const monitors *, double value);
+
 /* Builds and opens what the options name; `how` is how the kernel was built. */
 int monitors_open(monitors *, arrays *, const sg_kernel *, const sg_build_options *how);
 

@@ -1,9 +1,11 @@
 #include "cli/files/points.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { PIECE = 1 << 20 };
 
@@ -135,19 +137,27 @@ static int open_traces(const point_files *p, point_file *f) {
     const int code = output_begin(&f->traces, &p->arrays->output_set, f->path);
     text head = new_text();
     npy_header(&head, f->type, 2, size);
+    f->head = head.length;
     if (code == EXIT_DONE && !output_write(f->traces, head.data, head.length))
         return EXIT_DATA;
     return code;
 }
 
+/* Several ranks may read one file at a time. */
 static int read_rows(void *user, int64_t first, int64_t steps, void *samples) {
     point_file *f = user;
-    const size_t bytes = (size_t)steps * f->row;
-    (void)first; /* rows are asked for in their order */
-    if (fread(samples, 1, bytes, f->series.file) == bytes)
-        return 0;
-    f->code = complain(EXIT_DATA, f->path, "the file ends too soon, or cannot be read");
-    return 1;
+    unsigned char *to = samples;
+    size_t left = (size_t)steps * f->row;
+    off_t at = (off_t)(f->series.npy.data_offset + (uint64_t)first * f->row);
+    while (left > 0) {
+        const ssize_t got = pread(fileno(f->series.file), to, left, at);
+        if (got <= 0 && !(got < 0 && errno == EINTR))
+            return 1;
+        to += got > 0 ? got : 0;
+        at += got > 0 ? got : 0;
+        left -= got > 0 ? (size_t)got : 0;
+    }
+    return 0;
 }
 
 static int write_rows(void *user, int64_t first, int64_t steps, const void *samples) {
@@ -160,7 +170,7 @@ static int write_rows(void *user, int64_t first, int64_t steps, const void *samp
 
 /* ---- opening --------------------------------------------------------------------------------- */
 
-static int open_files(point_files *p) {
+static int open_files(point_files *p, bool writes) {
     int code = EXIT_DONE;
     for (int i = 0; i < p->count && code == EXIT_DONE; i++) {
         code = output_keep(&p->arrays->output_set, p->files[i].positions_path);
@@ -170,12 +180,12 @@ static int open_files(point_files *p) {
             code = read_positions(p, &p->files[i]);
     }
     for (int i = 0; i < p->count && code == EXIT_DONE; i++)
-        code = (p->files[i].injects ? open_series : open_traces)(p, &p->files[i]);
+        if (p->files[i].injects || writes)
+            code = (p->files[i].injects ? open_series : open_traces)(p, &p->files[i]);
     return code;
 }
 
-static int open_sets(point_files *p) {
-    sg_points *sets = new_array((size_t)p->count, sizeof *sets);
+void points_sets(const point_files *p, sg_points *sets) {
     for (int i = 0; i < p->count; i++) {
         point_file *f = &p->files[i];
         sets[i] = (sg_points){.struct_size = sizeof sets[i],
@@ -186,6 +196,11 @@ static int open_sets(point_files *p) {
                               .write = f->injects ? NULL : write_rows,
                               .user = f};
     }
+}
+
+static int open_sets(point_files *p) {
+    sg_points *sets = new_array((size_t)p->count, sizeof *sets);
+    points_sets(p, sets);
     const int code = session_code(
         p->arrays->session, sg_points_open(p->kernel, p->arrays->size, sets, p->count, &p->sets));
     for (int i = 0; i < p->count; i++) {
@@ -195,13 +210,16 @@ static int open_sets(point_files *p) {
     return code;
 }
 
-int points_open(point_files *p, arrays *a, const sg_kernel *kernel) {
+int points_prepare(point_files *p, arrays *a, const sg_kernel *kernel, bool writes) {
     *p = (point_files){.arrays = a, .kernel = kernel};
     int code = list_sets(p);
     if (code == EXIT_DONE)
         code = match_all(p);
-    if (code == EXIT_DONE)
-        code = open_files(p);
+    return code == EXIT_DONE ? open_files(p, writes) : code;
+}
+
+int points_open(point_files *p, arrays *a, const sg_kernel *kernel) {
+    const int code = points_prepare(p, a, kernel, true);
     return code == EXIT_DONE && p->count > 0 ? open_sets(p) : code;
 }
 
@@ -221,7 +239,7 @@ int points_run(const point_files *p, const sg_arguments *arguments, int64_t step
                                              : sg_run(p->kernel, arguments, steps, NULL, final);
     for (int i = 0; i < p->count && status != SG_OK; i++)
         if (p->files[i].code != EXIT_DONE)
-            return p->files[i].code;
+            return p->files[i].code; /* printed already */
     return session_code(p->arrays->session, status);
 }
 

@@ -11,7 +11,8 @@ typedef struct point_file {
     bool injects;
     dtype type;
     int64_t count;
-    size_t row; /* bytes */
+    size_t row;  /* bytes */
+    size_t head; /* bytes before the first row of traces */
     double *positions;
     datafile series;
     output *traces; /* NULL: it injects, or it is over */
@@ -26,8 +27,13 @@ typedef struct point_files {
     sg_point_sets *sets; /* NULL: the spec has none */
 } point_files;
 
-/* Matches --points with the sets of the kernel, reads positions, opens series and traces. */
+/* Matches --points with the sets of the kernel, reads positions, opens series, and traces where it
+   `writes`; and opens the sets for a run of one rank. */
+int points_prepare(point_files *, arrays *, const sg_kernel *, bool writes);
 int points_open(point_files *, arrays *, const sg_kernel *);
+
+/* The sets as the library takes them, one for each file. Their callbacks may be called by ranks. */
+void points_sets(const point_files *, sg_points *sets);
 
 /* sg_run or, with points, sg_run_points. */
 int points_run(const point_files *, const sg_arguments *, int64_t steps, int *final);

@@ -77,6 +77,7 @@ int snapshot_judge(const char *pattern) {
 typedef struct slot {
     int64_t step;
     unsigned char *elements; /* of all files, one after the other */
+    sg_capture *capture;     /* that brings them; NULL: none */
 } slot;
 
 struct snapshots {
@@ -129,6 +130,13 @@ static bool write_elements(snapshots *s, const snapshot_files *f, const unsigned
            put(s, f->tail.data, f->tail.length);
 }
 
+static void fail(snapshots *s, int error, const char *path) {
+    pthread_mutex_lock(&s->lock);
+    s->error = error;
+    snprintf(s->failed, sizeof s->failed, "%s", path);
+    pthread_mutex_unlock(&s->lock);
+}
+
 /* Notes the error in s->error, which this thread alone sets until the run has ended. */
 static void write_file(snapshots *s, snapshot_files *f, int64_t step, const unsigned char *elements,
                        uint64_t bytes) {
@@ -148,14 +156,13 @@ static void write_file(snapshots *s, snapshot_files *f, int64_t step, const unsi
         f->last = step;
         return;
     }
-    pthread_mutex_lock(&s->lock);
-    s->error = error;
-    snprintf(s->failed, sizeof s->failed, "%s", path);
-    pthread_mutex_unlock(&s->lock);
+    fail(s, error, path);
 }
 
 static void write_slot(snapshots *s, const slot *of) {
     const unsigned char *at = of->elements;
+    if (of->capture != NULL && sg_capture_wait(of->capture) != SG_OK)
+        fail(s, EIO, s->files[0].pattern);
     for (int i = 0; i < s->count && s->failed[0] == '\0'; i++) {
         write_file(s, &s->files[i], of->step, at, s->bytes[i]);
         at += s->bytes[i];
@@ -214,7 +221,28 @@ static bool start(snapshots *s) {
     return good;
 }
 
-int snapshots_begin(snapshots **out, snapshot_files *files, int count, int64_t every) {
+/* The memory of a slot. */
+static int make_room(sg_context *context, slot *of, size_t bytes) {
+    void *memory;
+    if (context == NULL) {
+        of->elements = must_alloc(bytes, 1);
+        return EXIT_DONE;
+    }
+    if (sg_capture_open(context, bytes, &of->capture, &memory) != SG_OK)
+        return complain(EXIT_DEVICE, NULL, "%s", sg_error(context));
+    of->elements = memory;
+    return EXIT_DONE;
+}
+
+static void free_room(slot *of) {
+    if (of->capture != NULL)
+        sg_capture_close(of->capture);
+    else
+        free(of->elements);
+}
+
+int snapshots_begin(snapshots **out, sg_context *context, snapshot_files *files, int count,
+                    int64_t every) {
     snapshots *s = new_array(1, sizeof *s);
     uint64_t all = 0, most = 1;
     *s = (snapshots){.files = files, .count = count, .output = output_spare()};
@@ -229,8 +257,14 @@ int snapshots_begin(snapshots **out, snapshot_files *files, int count, int64_t e
         if (code != EXIT_DONE)
             return code;
     }
-    for (int i = 0; i < SLOTS; i++)
-        s->slots[i].elements = must_alloc((size_t)all, 1);
+    for (int i = 0; i < SLOTS; i++) {
+        const int code = make_room(context, &s->slots[i], (size_t)all);
+        if (code != EXIT_DONE) {
+            for (int k = 0; k < i; k++)
+                free_room(&s->slots[k]);
+            return code;
+        }
+    }
     s->samples = must_alloc((size_t)most, 1);
     pthread_mutex_init(&s->lock, NULL);
     pthread_cond_init(&s->changed, NULL);
@@ -255,12 +289,13 @@ int snapshots_take(snapshots *s, int64_t step, snapshot_give give, void *user) {
     slot *next = &s->slots[(s->first + s->full) % SLOTS];
     int code = tell(s);
     pthread_mutex_unlock(&s->lock);
-    unsigned char *to = next->elements;
+    snapshot_room to = {next->elements, next->capture, 0};
     for (int i = 0; i < s->count && code == EXIT_DONE; i++) {
         const snapshot_files *f = &s->files[i];
         const size_t cells = (size_t)(s->bytes[i] / dtype_words[f->array.type].bytes);
-        code = give(user, f->item, f->first, cells, to);
-        to += s->bytes[i];
+        code = give(user, f->item, f->first, cells, &to);
+        to.memory += s->bytes[i];
+        to.at += s->bytes[i];
     }
     if (code != EXIT_DONE)
         return code;
@@ -281,7 +316,7 @@ int snapshots_end(snapshots *s) {
     pthread_mutex_unlock(&s->lock);
     pthread_join(s->thread, NULL);
     for (int i = 0; i < SLOTS; i++)
-        free(s->slots[i].elements);
+        free_room(&s->slots[i]);
     free(s->samples);
     return tell(s);
 }

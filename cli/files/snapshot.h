@@ -39,12 +39,22 @@ void snapshot_frame(snapshot_files *);
 typedef struct snapshots snapshots;
 
 /* Of files whose head and tail are set: looks whether they can be made (the first one of each,
-   after `every` steps) and starts the thread. `files` stays the caller's. EXIT_DONE; or an exit
+   after `every` steps) and starts the thread. With a context, elements come from its device while
+   the run goes on. `files` stays the caller's. EXIT_DONE; or an exit
    code after an error. */
-int snapshots_begin(snapshots **out, snapshot_files *files, int count, int64_t every);
+int snapshots_begin(snapshots **out, sg_context *, snapshot_files *files, int count, int64_t every);
 
-/* Fills `out` with `count` elements of an item from number `first` on. Returns an exit code. */
-typedef int (*snapshot_give)(void *user, int item, uint64_t first, size_t count, void *out);
+/* Where elements go: to `memory` at once, or with a capture, of which it is byte `at`, from the
+   device to there. */
+typedef struct snapshot_room {
+    unsigned char *memory;
+    sg_capture *capture; /* NULL: none */
+    size_t at;
+} snapshot_room;
+
+/* Gives `count` elements of an item from number `first` on. Returns an exit code. */
+typedef int (*snapshot_give)(void *user, int item, uint64_t first, size_t count,
+                             const snapshot_room *);
 
 /* Hands on what is to be written after this step. An exit code, also of a file before. */
 int snapshots_take(snapshots *, int64_t step, snapshot_give give, void *user);

@@ -41,6 +41,11 @@ static const char *compilation(double seconds, sg_origin origin) {
                   found ? origin_words[origin] : "");
 }
 
+static void add_compiled(const report *r, const session *s, text *out) {
+    text_printf(out, "%*s%s, %s, %s\n", INDENT, "", s->device.name, r->info.compiler,
+                compilation(r->info.compile_seconds, r->info.origin));
+}
+
 static void add_binary(const report *r, const session *s, text *out) {
     if (r->has_binary)
         text_printf(out, "  binary   %s cubin: %d registers, %zu bytes shared, %d local; %s, %s\n",
@@ -50,8 +55,7 @@ static void add_binary(const report *r, const session *s, text *out) {
     else if (r->no_binary != NULL) /* NULL: the command was refused before */
         add_wrapped(out, "  binary   ", INDENT, phrase("no cubin: %s", r->no_binary));
     if (strcmp(s->device.device, "cpu") == 0 && r->info.launchable)
-        text_printf(out, "%*s%s, %s, %s\n", INDENT, "", s->device.name, r->info.compiler,
-                    compilation(r->info.compile_seconds, r->info.origin));
+        add_compiled(r, s, out);
 }
 
 static void add_judged(const report *r, text *out) {
@@ -142,8 +146,10 @@ static void textbook_text(const textbook_row rows[TEXTBOOK_PLANS], double points
 static void add_head(const session *s, const report *r, text *out) {
     static const char planned[] = "by the "; /* model, or plans of a GPU */
     const char *boundary = text_of(r, SG_TEXT_BOUNDARY), *reason = text_of(r, SG_TEXT_REASON);
+    const options *o = s->options;
     /* The cpu device runs plans for a GPU. */
     const bool elsewhere = strcmp(s->device.device, "cpu") == 0 && words_of(r->kernel)->is_grid &&
+                           (r->here != NULL || o->arch != NULL || o->gpu != NULL) &&
                            strncmp(r->info.found, planned, sizeof planned - 1) == 0;
     text_printf(out, "%s: %s, %s%s%s%s\n", text_of(r, SG_TEXT_NAME), text_of(r, SG_TEXT_SHAPE),
                 text_of(r, SG_TEXT_DTYPE), boundary[0] != '\0' ? ", " : "", boundary,
@@ -151,6 +157,20 @@ static void add_head(const session *s, const report *r, text *out) {
     text_printf(out, "  plan     %s\n%*s%s\n", text_of(r, SG_TEXT_PLAN), INDENT, "", r->info.found);
     add_wrapped(out, NULL, INDENT,
                 elsewhere ? phrase("on %s %s", text_of(r, SG_TEXT_ARCH), reason) : reason);
+}
+
+/* What runs in the place of a kernel for a GPU that is not there. */
+static void add_here(const session *s, const report *r, text *out) {
+    text_printf(out, "  here     %s\n%*s%s\n", text_of(r, SG_TEXT_PLAN), INDENT, "", r->info.found);
+    add_wrapped(out, NULL, INDENT, text_of(r, SG_TEXT_REASON));
+    if (r->built != NULL)
+        add_compiled(r, s, out);
+    report brief = *r;
+    brief.check.unjudged_count = 0; /* the same conditions as those of the kernel for a GPU */
+    if (r->checked)
+        add_check(&brief, out);
+    if (r->measured)
+        add_speed(r, s, out);
 }
 
 /* The textbook has no count for updates that are not linear. */
@@ -184,6 +204,8 @@ void report_text(const report *r, const session *s, text *out) {
         add_speed(r, s, out);
         textbook_text(r->textbook, r->speed.points, out);
     }
+    if (r->here != NULL)
+        add_here(s, r->here, out);
 }
 
 static const char *unless_empty(const char *string) {
@@ -265,6 +287,17 @@ static void json_speed(const report *r, json *j) {
              v->copy_bytes, v->of_copy);
 }
 
+static void json_here(const report *r, json *j) {
+    if (r == NULL) {
+        json_string(j, "here", NULL);
+        return;
+    }
+    json_add(j, "here { plan %s found %s reason %s", text_of(r, SG_TEXT_PLAN), r->info.found,
+             text_of(r, SG_TEXT_REASON));
+    json_check(r, j);
+    json_add(j, "}");
+}
+
 static void textbook_json(const textbook_row rows[TEXTBOOK_PLANS], json *j) {
     json_add(j, "beside [");
     for (int i = 0; i < TEXTBOOK_PLANS && rows[i].schedule != NULL; i++) {
@@ -287,7 +320,8 @@ void report_json(const report *r, const session *s, json *j) {
     if (s->options->command == COMMAND_BUILD)
         json_build(r, j);
     json_check(r, j);
-    json_speed(r, j);
+    json_speed(r->here != NULL ? r->here : r, j);
+    json_here(r->here, j);
     if (s->options->command == COMMAND_BENCH)
         textbook_json(r->textbook, j);
 }
@@ -300,9 +334,14 @@ void report_keep_check(report *r) {
         kept[i].condition = new_copy(c->unjudged[i].condition);
     }
     c->unjudged = kept;
+    if (c->first_wrong != NULL)
+        c->first_wrong = new_copy(c->first_wrong);
 }
 
 void report_free(report *r) {
+    if (r->here != NULL)
+        report_free(r->here);
+    free(r->here);
     for (int which = 0; which < EMIT_COUNT; which++)
         output_drop(r->files[which].open);
     sg_release(r->built);

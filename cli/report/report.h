@@ -25,7 +25,8 @@ typedef struct emitted {
     bool written;
 } emitted;
 
-typedef struct report {
+typedef struct report report;
+struct report {
     const char *spec;
     int index;
     sg_kernel *kernel; /* its texts; NULL where there is no source */
@@ -40,8 +41,10 @@ typedef struct report {
     bool measured;
     sg_speed speed;
     textbook_row textbook[TEXTBOOK_PLANS]; /* of bench, where no schedule was asked for */
+    report *here; /* the same spec planned for the processor, where the kernel is for a GPU that is
+                     not there: it is the one to measure; NULL: there is none */
     int code;
-} report;
+};
 
 /* Takes over what the check's result only points to, which other checks write over. */
 void report_keep_check(report *);

@@ -120,6 +120,9 @@ static void write_plan(text *t, const pattern *pattern, const pattern_source *s)
     if (dtype_is_narrow(pattern->storage))
         text_printf(t, "#include \"arch/%s.cuh\"\n\n#define PLAN_CELL %s\n",
                     dtype_words[pattern->storage].name, dtype_words[pattern->storage].c_name);
+    if (dtype_is_narrow(s->narrow))
+        text_printf(t, "#include \"arch/%s.cuh\"\n\n#define PLAN_NARROW 1\n",
+                    dtype_words[s->narrow].name);
     text_printf(t, "using Real = %s;\n\n", dtype_words[pattern->functions->dtype].c_name);
     for (int i = 0; i < p->launch_count; i++)
         text_printf(t, "#define PATTERN_KERNEL_%d %s\n", i, p->launches[i].entry);

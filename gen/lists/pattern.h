@@ -154,7 +154,8 @@ typedef struct pattern_source {
     program *program; /* complete but for the source and the size of its arguments */
     const pattern_schedule *schedule; /* complete */
     const char *template_file;        /* "reduce/shared.cu" */
-    const char *spec;                 /* canonical; NULL: as the family prints it */
+    dtype narrow;     /* of 16 bits: some arrays' type, in addition to the pattern's */
+    const char *spec; /* canonical; NULL: as the family prints it */
     const char *work; /* for the head of the file: "at least 4 bytes of device memory an element" */
     const pattern_constant *constants; /* of struct plan */
     int constant_count;

@@ -77,7 +77,8 @@ typedef struct family_explanation {
     double multiplications, additions, others;      /* of the emitted ones; 0 where not counted */
     double bytes_per_point;                         /* the fewest bytes that must cross device
                                                        memory */
-    family_row *rows;                               /* one a method, algorithm or format */
+    const char *memory; /* what the arrays of a grid take; NULL: no grid */
+    family_row *rows;   /* one a method, algorithm or format */
     int row_count;
 } family_explanation;
 

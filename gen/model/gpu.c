@@ -27,21 +27,28 @@ enum { KIB = 1024 };
 /* The first board of an architecture is its usual one. Memory is what drivers report: less than
    boards are sold with, where error correction takes some. */
 static const gpu gpus[] = {
-    {"T4", SM_75, 40, 1.59e9, 320 * GB, 4 * MIB, 15 * GIB, NULL},
-    {"A100", SM_80, 108, 1.41e9, 1555 * GB, 40 * MIB, 40 * GIB, NULL},
-    {"RTX 3090", SM_86, 82, 1.70e9, 936 * GB, 6 * MIB, 24 * GIB, NULL},
-    {"RTX 4090", SM_89, 128, 2.52e9, 1008 * GB, 72 * MIB, 24 * GIB, NULL},
-    {"L40S", SM_89, 142, 2.52e9, 864 * GB, 96 * MIB, 45 * GIB, NULL},
-    {"H100", SM_90, 132, 1.98e9, 3352 * GB, 50 * MIB, 80 * GIB, NULL},
-    {"H200", SM_90, 132, 1.98e9, 4800 * GB, 60 * MIB, 141 * GIB, NULL},
-    {"B200", SM_100, 148, 1.85e9, 8000 * GB, 126 * MIB, 179 * GIB, NULL},
-    {"RTX 5090", SM_120, 170, 2.41e9, 1792 * GB, 96 * MIB, 32 * GIB, NULL},
+    {"T4", SM_75, 40, 1.59e9, 320 * GB, 4 * MIB, 15 * GIB, NULL, NULL},
+    {"A100", SM_80, 108, 1.41e9, 1555 * GB, 40 * MIB, 40 * GIB, NULL, NULL},
+    {"RTX 3090", SM_86, 82, 1.70e9, 936 * GB, 6 * MIB, 24 * GIB, NULL, NULL},
+    {"RTX 4090", SM_89, 128, 2.52e9, 1008 * GB, 72 * MIB, 24 * GIB, NULL, NULL},
+    {"L40S", SM_89, 142, 2.52e9, 864 * GB, 96 * MIB, 45 * GIB, NULL, NULL},
+    {"H100", SM_90, 132, 1.98e9, 3352 * GB, 50 * MIB, 80 * GIB, NULL, NULL},
+    {"H200", SM_90, 132, 1.98e9, 4800 * GB, 60 * MIB, 141 * GIB, NULL, NULL},
+    {"B200", SM_100, 148, 1.85e9, 8000 * GB, 126 * MIB, 179 * GIB, NULL, NULL},
+    {"RTX 5090", SM_120, 170, 2.41e9, 1792 * GB, 96 * MIB, 32 * GIB, NULL, NULL},
 };
 
 /* Measured: 3.0 of 3.35 TB/s on an H100, 4.26 of 4.8 on an H200. */
 double gpu_copy_rate(const gpu *g) {
     static const double share = 3.0 / 3.352;
     return share * g->memory_rate;
+}
+
+/* Measured on an H200: 10.1 TB/s, by kernels that keep the cache 96 to 98 % busy; fitted with the
+   model of `streamed`. Other boards are taken to have as much for each multiprocessor and cycle. */
+double gpu_l2_rate(const gpu *g) {
+    static const double bytes_a_cycle = 41.4;
+    return bytes_a_cycle * g->multiprocessors * g->clock;
 }
 
 const gpu *gpu_at(int index) {
@@ -99,5 +106,22 @@ const gpu *gpu_described(job *j, const char *name, const char *arch, const gpu_f
     own->memory_rate = f->memory_rate > 0 ? f->memory_rate : own->memory_rate;
     own->l2_bytes = f->l2_bytes > 0 ? f->l2_bytes : own->l2_bytes;
     own->memory = f->memory > 0 ? f->memory : own->memory;
+    return own;
+}
+
+const gpu *gpu_of_processor(job *j, const char *name, const char *arch, const processor *of) {
+    gpu *own = job_alloc(j, sizeof *own);
+    processor *facts = job_alloc(j, sizeof *facts);
+    *own = *gpu_find(arch);
+    *facts = *of;
+    own->name = name;
+    own->processor = facts;
+    own->multiprocessors = of->cores;
+    own->clock = of->clock;
+    own->memory_rate = of->copy_rate;
+    own->l2_bytes = of->shared_cache;
+    const int cache = (int)(of->core_cache * 3 / 4); /* what blocks hold is to stay there */
+    own->shared_per_block = cache > own->shared_per_block ? cache : own->shared_per_block;
+    own->shared_per_multiprocessor = own->shared_per_block;
     return own;
 }

@@ -8,6 +8,14 @@
 #include "base/dtype.h"
 #include "base/job.h"
 
+/* What planners know of a processor that runs a kernel's blocks on its cores. */
+typedef struct processor {
+    int cores, vector_bytes; /* that are used; of its widest registers */
+    double core_cache;       /* bytes of a core's own cache, the second level */
+    double shared_cache;     /* bytes of the cache that cores share */
+    double clock, copy_rate; /* Hz; bytes a second that a copy reads and writes together */
+} processor;
+
 typedef struct gpu {
     const char *name; /* of the table, "H100", or as the driver says */
     const char *arch; /* "sm_90" */
@@ -26,8 +34,9 @@ typedef struct gpu {
     double l2_bytes;
     double memory; /* bytes */
 
-    const struct plans *plans; /* plans that were measured on it (gen/model/plans.h), in the order
-                                  in which they count; NULL: those that the library ships */
+    const struct plans *plans;  /* plans that were measured on it (gen/model/plans.h), in the order
+                                   in which they count; NULL: those that the library ships */
+    const processor *processor; /* it is none, but a processor in the place of a GPU of `arch` */
 } gpu;
 
 /* What a driver says of a board; 0 where it does not say. */
@@ -38,6 +47,9 @@ typedef struct gpu_facts {
 
 /* Bytes a second that a copy reads and writes together. */
 double gpu_copy_rate(const gpu *);
+
+/* Bytes a second that pass between the second-level cache and the multiprocessors or memory. */
+double gpu_l2_rate(const gpu *);
 
 /* An entry of the table: of a board ("h200", "RTX 4090": case and spaces do not count), or the
    usual board of an architecture ("sm_90", also "sm_90a"). NULL where there is none. Boards are
@@ -52,6 +64,10 @@ bool gpu_same_arch(const char *known, const char *arch);
    taken from the usual board. An architecture that is newer than the table's has the capabilities
    of the nearest older one; NULL where there is none. In the job, but for `name`. */
 const gpu *gpu_described(job *, const char *name, const char *arch, const gpu_facts *);
+
+/* A processor in the place of a GPU: the text is that of the architecture `arch`, and the board's
+   facts are the processor's. In the job, but for `name`. */
+const gpu *gpu_of_processor(job *, const char *name, const char *arch, const processor *);
 
 /* ---- what the hardware allows of one block --------------------------------------------------- */
 

@@ -285,6 +285,8 @@ static const char *find_obstacle(job *j, const model *m, separable *out) {
             out->axes[out->count++] = axis;
     if (out->count < 2)
         return "the weights lie along one axis";
+    if (model_has_given_sides(m))
+        return "the boundary's value is given at launch";
     if (!fill(j, m, &b))
         return "some weights hold parameters, or are too small for the dtype";
     if (pivot_weight(&b) == 0 || !find_factors(m, &b, out) || !verify(&b, out))
@@ -328,7 +330,8 @@ model *separable_pass(job *j, const model *whole, const separable *s, int k, con
         m->fields[1].storage = whole->fields[1].storage;
     for (int a = 0; a < AXES; a++)
         for (int side = 0; side < 2; side++)
-            m->sides[a][side] = k == 0 ? whole->sides[a][side] : (model_side){BOUNDARY_FIXED, 0};
+            m->sides[a][side] =
+                k == 0 ? whole->sides[a][side] : (model_side){.kind = BOUNDARY_FIXED};
     m->low[axis] = m->arrays[0].low[axis] = whole->low[axis];
     m->high[axis] = m->arrays[0].high[axis] = whole->high[axis];
     m->radius = m->low[axis] > m->high[axis] ? m->low[axis] : m->high[axis];

@@ -25,6 +25,15 @@ bool model_is_narrow(const model *m) {
     return some;
 }
 
+bool model_all_fixed(const model *m) {
+    bool all = true;
+    for (int axis = 0; axis < m->dims; axis++) {
+        all &= m->low[axis] == 0 || m->sides[axis][0].kind == BOUNDARY_FIXED;
+        all &= m->high[axis] == 0 || m->sides[axis][1].kind == BOUNDARY_FIXED;
+    }
+    return all;
+}
+
 void model_roots(const model *m, expr_id roots[MAX_FIELDS]) {
     for (int o = 0; o < m->output_count; o++)
         roots[o] = m->outputs[o].value;
@@ -42,6 +51,26 @@ int model_array_of(const model *m, int field, bool previous) {
         if (m->arrays[i].field == field && m->arrays[i].previous == previous)
             return i;
     return -1;
+}
+
+static bool taps(job *j, const model *m, const expr_id *roots, int count, int array) {
+    const bool *live = expr_live(m->pool, j, roots, count);
+    for (int i = 0; i < m->pool->count; i++)
+        if (live[i] && expr_get(m->pool, i)->op == EXPR_TAP && expr_get(m->pool, i)->index == array)
+            return true;
+    return false;
+}
+
+bool model_writes_in_place(job *j, const model *m, int output, bool previous) {
+    const int array = model_array_of(m, m->outputs[output].field, previous);
+    expr_id roots[MAX_FIELDS];
+    if (array < 0)
+        return true;
+    for (int axis = 0; axis < AXES; axis++)
+        if (m->arrays[array].low[axis] > 0 || m->arrays[array].high[axis] > 0)
+            return false;
+    model_roots(m, roots);
+    return taps(j, m, &roots[output], 1, array) || !taps(j, m, roots, m->output_count, array);
 }
 
 const double *model_rounded(job *j, const model *m, const double *parameters) {
@@ -99,7 +128,11 @@ void model_describe(const model *m, text *out) {
 }
 
 bool model_same_side(const model_side *a, const model_side *b) {
-    return a->kind == b->kind && (a->kind != BOUNDARY_CONSTANT || a->value == b->value);
+    if (a->kind != b->kind || a->kind != BOUNDARY_CONSTANT)
+        return a->kind == b->kind;
+    if (a->parameter == NULL || b->parameter == NULL)
+        return a->parameter == b->parameter && a->value == b->value;
+    return strcmp(a->parameter, b->parameter) == 0;
 }
 
 bool model_same_sides(const model *m) {
@@ -110,29 +143,80 @@ bool model_same_sides(const model *m) {
     return same;
 }
 
-static void describe_side(const model_side *side, text *out) {
+const model_side *model_side_of(const model *m, int field, int axis, int side) {
+    const model_side *whole = &m->sides[axis][side];
+    const model_field *f = &m->fields[field];
+    return whole->kind != BOUNDARY_FIXED && f->bounded[axis] ? &f->sides[axis][side] : whole;
+}
+
+bool model_has_own_sides(const model *m) {
+    bool own = false;
+    for (int f = 0; f < m->field_count; f++)
+        for (int axis = 0; axis < m->dims; axis++)
+            own |= m->fields[f].bounded[axis];
+    return own;
+}
+
+bool model_has_given_sides(const model *m) {
+    bool given = false;
+    for (int axis = 0; axis < m->dims; axis++)
+        for (int side = 0; side < 2; side++) {
+            given |= m->sides[axis][side].parameter != NULL;
+            for (int f = 0; f < m->field_count; f++)
+                given |= model_side_of(m, f, axis, side)->parameter != NULL;
+        }
+    return given;
+}
+
+int model_parameter_named(const model *m, const char *name) {
+    for (int i = 0; i < m->parameter_count; i++)
+        if (strcmp(m->parameters[i].name, name) == 0)
+            return i;
+    return -1;
+}
+
+void model_print_side(const model_side *side, text *out) {
     text_add(out, boundary_words[side->kind].name);
     if (side->kind != BOUNDARY_CONSTANT)
         return;
     text_add(out, "(");
-    text_double(out, side->value);
+    if (side->parameter != NULL)
+        text_printf(out, "p.%s", side->parameter);
+    else
+        text_double(out, side->value);
     text_add(out, ")");
 }
 
-void model_describe_boundary(const model *m, text *out) {
-    if (model_same_sides(m)) {
-        describe_side(&m->sides[0][0], out);
+static void describe_axis(int axis, const model_side sides[2], text *out) {
+    text_printf(out, "%c ", axis_names[axis]);
+    model_print_side(&sides[0], out);
+    if (model_same_side(&sides[0], &sides[1]))
         return;
+    text_add(out, "/");
+    model_print_side(&sides[1], out);
+}
+
+void model_describe_boundary(const model *m, text *out) {
+    bool more = false;
+    if (model_same_sides(m))
+        model_print_side(&m->sides[0][0], out);
+    for (int axis = 0; axis < m->dims && !model_same_sides(m); axis++) {
+        text_add(out, axis == 0 ? "" : ", ");
+        describe_axis(axis, m->sides[axis], out);
     }
-    for (int axis = 0; axis < m->dims; axis++) {
-        const model_side *sides = m->sides[axis];
-        text_printf(out, "%s%c ", axis == 0 ? "" : ", ", axis_names[axis]);
-        describe_side(&sides[0], out);
-        if (model_same_side(&sides[0], &sides[1]))
-            continue;
-        text_add(out, "/");
-        describe_side(&sides[1], out);
+    for (int f = 0; f < m->field_count; f++) {
+        bool named = false;
+        for (int axis = 0; axis < m->dims; axis++) {
+            if (!m->fields[f].bounded[axis])
+                continue;
+            text_add(out, named ? ", " : more ? "; " : " (");
+            if (!named)
+                text_printf(out, "%s: ", m->fields[f].name);
+            describe_axis(axis, m->fields[f].sides[axis], out);
+            named = more = true;
+        }
     }
+    text_add(out, more ? ")" : "");
 }
 
 /* ---- conditions ------------------------------------------------------------------------------ */

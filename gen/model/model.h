@@ -47,12 +47,20 @@ typedef struct model_content {
     bool is_range;
 } model_content;
 
+typedef struct model_side {
+    boundary kind;
+    double value;          /* BOUNDARY_CONSTANT */
+    const char *parameter; /* … whose value, given at launch, it is instead; NULL: it is `value` */
+} model_side;
+
 typedef struct model_field {
     const char *name; /* an identifier; "u" where the spec names none */
     field_use use;
     int levels;    /* 1, or 2 where the previous time level is kept (inout only) */
     dtype storage; /* of its cells, where they are narrow: see model_storage */
     model_content content;
+    bool bounded[AXES];        /* along the axis, reads of the field have rules of their own: … */
+    model_side sides[AXES][2]; /* … these */
 } model_field;
 
 typedef struct model_parameter {
@@ -68,11 +76,6 @@ typedef struct model_array {
     bool used;                 /* some tap reads it */
     int low[AXES], high[AXES]; /* how far its taps reach: 0 … MAX_REACH each */
 } model_array;
-
-typedef struct model_side {
-    boundary kind;
-    double value; /* BOUNDARY_CONSTANT */
-} model_side;
 
 typedef struct model_output {
     int field;     /* an out or inout field; every such field has one output, in field order */
@@ -119,7 +122,8 @@ typedef struct model {
     int points;                /* of the shape, or the distinct taps of the update */
     int low[AXES], high[AXES]; /* the shape's reach over all arrays, which decides what `fixed`
                                   keeps */
-    model_side sides[AXES][2]; /* [axis][0 low, 1 high]; unused axes fixed */
+    model_side sides[AXES][2]; /* [axis][0 low, 1 high]; unused axes fixed. FIXED keeps cells of all
+                                  that is written; fields may have other rules (model_side_of) */
     model_field fields[MAX_FIELDS];
     int field_count;
     model_array arrays[2 * MAX_FIELDS]; /* for each in or inout field: current, then previous */
@@ -154,6 +158,9 @@ dtype model_storage(const model *, int field);
 size_t model_cell_bytes(const model *);
 bool model_is_narrow(const model *);
 
+/* Whether every side that the shape reaches over is fixed. */
+bool model_all_fixed(const model *);
+
 /* The values of the outputs; and the array of a field at a level, -1 where there is none. */
 void model_roots(const model *, expr_id roots[MAX_FIELDS]);
 /* The models that share the parameters of this one: what sets inject and the maps of monitors; NULL
@@ -161,6 +168,11 @@ void model_roots(const model *, expr_id roots[MAX_FIELDS]);
 struct model *model_attached(const model *, int index);
 
 int model_array_of(const model *, int field, bool previous);
+
+/* Whether a launch may write an output where it reads a level of the output's field: neighbours
+   read nothing there, and the output itself reads its own point, so that no compiler loads it after
+   the store; or nothing reads that level. */
+bool model_writes_in_place(job *, const model *, int output, bool previous);
 
 /* Parameters, one each, as the dtype holds them. */
 const double *model_rounded(job *, const model *, const double *parameters);
@@ -207,9 +219,22 @@ void model_describe(const model *, text *);
 /* "fixed", or "x periodic, y fixed/clamp" */
 void model_describe_boundary(const model *, text *);
 
-/* Whether two sides have the same rule, and whether all sides have. */
+/* Whether two sides have the same rule, and whether all sides of a model have. */
 bool model_same_side(const model_side *, const model_side *);
 bool model_same_sides(const model *);
+
+/* What reads of a field find beyond a side: the field's own rule, unless cells there are kept. */
+const model_side *model_side_of(const model *, int field, int axis, int side);
+
+/* Whether some field has a rule of its own; whether a side's value is a parameter. */
+bool model_has_own_sides(const model *);
+bool model_has_given_sides(const model *);
+
+/* "constant(1.5)" */
+void model_print_side(const model_side *, text *);
+
+/* The number of the parameter, −1 where there is none of the name. */
+int model_parameter_named(const model *, const char *name);
 
 /* ---- runs of weights ------------------------------------------------------------------------- */
 

@@ -266,28 +266,55 @@ static void print_side(writer *w, const model_side *side) {
     text_add(&w->word, boundary_words[side->kind].name);
     if (side->kind == BOUNDARY_CONSTANT) {
         text_add(&w->word, "(");
-        add_number(&w->word, side->value);
+        if (side->parameter != NULL)
+            text_printf(&w->word, "p.%s", side->parameter);
+        else
+            add_number(&w->word, side->value);
         text_add(&w->word, ")");
     }
+}
+
+static void print_sides(writer *w, const model_side sides[2]) {
+    const bool both = model_same_side(&sides[0], &sides[1]);
+    text_add(&w->word, both ? "" : "{ ");
+    print_side(w, &sides[0]);
+    if (!both) {
+        text_add(&w->word, ", ");
+        print_side(w, &sides[1]);
+        text_add(&w->word, " }");
+    }
+}
+
+/* The rules that a field has of its own. */
+static void print_own_sides(const model *m, const model_field *f, writer *w) {
+    bool more = false;
+    for (int axis = 0; axis < m->dims; axis++) {
+        if (!f->bounded[axis])
+            continue;
+        end_word(w);
+        if (more)
+            text_add(&w->word, ", ");
+        else
+            text_printf(&w->word, "boundary of %s ", f->name);
+        text_printf(&w->word, "%c = ", axis_names[axis]);
+        print_sides(w, f->sides[axis]);
+        more = true;
+    }
+    if (more)
+        end_line(w);
 }
 
 static void print_boundary(const model *m, writer *w) {
     const bool uniform = model_same_sides(m);
     text_add(&w->word, "boundary ");
     for (int axis = 0; axis < (uniform ? 1 : m->dims); axis++) {
-        const model_side *sides = m->sides[axis];
         if (!uniform)
             text_printf(&w->word, "%s%c = ", axis > 0 ? ", " : "", axis_names[axis]);
-        const bool both = model_same_side(&sides[0], &sides[1]);
-        text_add(&w->word, both ? "" : "{ ");
-        print_side(w, &sides[0]);
-        if (!both) {
-            text_add(&w->word, ", ");
-            print_side(w, &sides[1]);
-            text_add(&w->word, " }");
-        }
+        print_sides(w, m->sides[axis]);
     }
     end_line(w);
+    for (int f = 0; f < m->field_count; f++)
+        print_own_sides(m, &m->fields[f], w);
 }
 
 /* The reach that decides what `fixed` keeps, where the sentence about the shape does not already

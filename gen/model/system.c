@@ -42,7 +42,7 @@ typedef struct version {
     const char *name;
     int array[3]; /* of `whole`, by role; −1 */
     bool scratch;
-    int left;    /* writes that are still to come in this step */
+    int left;    /* writes to another place that are still to come in this step */
     int writers; /* stages that write it */
     int now;     /* where its newest values are; −1: nowhere */
     int buffer[2];
@@ -55,6 +55,7 @@ typedef struct stepping {
     int stage_count;
     version fields[MAX_FIELDS];
     int field_count, array_count;
+    bool *stays[SYSTEM_STAGES]; /* of each output: new values may go where the newest are */
     system_step *step;
 } stepping;
 
@@ -86,12 +87,15 @@ static void list_fields(stepping *s) {
         s->fields[f].now = s->fields[f].array[ROLE_CURRENT];
 }
 
+/* The first write of a step leaves the current values as they are. */
 static void count_writes(stepping *s) {
     for (int k = 0; k < s->stage_count; k++) {
         const model *m = s->stages[k].model;
+        s->stays[k] = job_array(s->job, (size_t)m->output_count, sizeof *s->stays[k]);
         for (int o = 0; o < m->output_count; o++) {
             version *v = find(s, m->fields[m->outputs[o].field].name);
-            v->left += s->stages[k].times;
+            s->stays[k][o] = model_writes_in_place(s->job, m, o, false);
+            v->left += s->stays[k][o] ? v->left == 0 : s->stages[k].times;
             v->writers++;
         }
     }
@@ -109,7 +113,9 @@ static int buffer_of(stepping *s, version *v, int which) {
 
 /* Where a launch writes the field. A scratch field that the launch does not read stays where it is:
    what the boundary keeps there has its newest values. */
-static int place_of(stepping *s, version *v, bool reads) {
+static int place_of(stepping *s, version *v, bool reads, bool in_place) {
+    if (in_place && v->now >= 0 && v->now != v->array[ROLE_CURRENT])
+        return v->now;
     if (!v->scratch)
         return v->left % 2 == 1 || v->array[ROLE_CURRENT] < 0 ? v->array[ROLE_NEXT]
                                                               : buffer_of(s, v, 0);
@@ -145,21 +151,133 @@ static void call(stepping *s, int stage) {
     const int count = system_grids(m, grids);
     clear(s, m);
     system_call *c = add_call(s, stage, count);
-    int *to = c->grids;
+    int *to = c->grids, output = 0;
     for (int g = 0; g < count; g++) {
         version *v = find(s, m->fields[grids[g].field].name);
-        to[g] = grids[g].role == ROLE_CURRENT ? v->now
-                : grids[g].role == ROLE_PREVIOUS
-                    ? v->array[ROLE_PREVIOUS]
-                    : place_of(s, v, g > 0 && grids[g - 1].field == grids[g].field);
+        const bool reads = g > 0 && grids[g - 1].field == grids[g].field;
+        to[g] = grids[g].role == ROLE_CURRENT    ? v->now
+                : grids[g].role == ROLE_PREVIOUS ? v->array[ROLE_PREVIOUS]
+                                                 : place_of(s, v, reads, s->stays[stage][output++]);
         assert(to[g] >= 0);
     }
     for (int g = 0; g < count; g++)
         if (grids[g].role == ROLE_NEXT) {
             version *v = find(s, m->fields[grids[g].field].name);
+            v->left -= v->now != to[g];
             v->now = to[g];
-            v->left--;
         }
+}
+
+/* ---- reach ----------------------------------------------------------------------------------- */
+
+static void include(system_reach *to, const system_reach *from, const int low[AXES],
+                    const int high[AXES]) {
+    for (int axis = 0; axis < AXES; axis++) {
+        const int below = from->low[axis] + low[axis], above = from->high[axis] + high[axis];
+        if (below > to->low[axis])
+            to->low[axis] = below;
+        if (above > to->high[axis])
+            to->high[axis] = above;
+    }
+}
+
+/* What a call makes by what later calls read, and what it reads itself. Cells that a boundary keeps
+   are what they were before: in the grid that is written, or in the one that is copied from. */
+static void reach_of_call(const stepping *s, system_call *c, system_reach *needs) {
+    static const int none[AXES];
+    const model *m = s->stages[c->stage].model;
+    const bool keeps = system_keeps(m);
+    system_grid grids[SYSTEM_GRIDS];
+    system_reach made = {{0}, {0}};
+    const int count = system_grids(m, grids);
+    for (int g = 0; g < count; g++)
+        if (grids[g].role == ROLE_NEXT)
+            include(&made, &needs[c->grids[g]], none, none);
+    for (int g = 0; g < count; g++)
+        if (grids[g].role == ROLE_NEXT && (!keeps || m->fields[grids[g].field].use == USE_INOUT))
+            needs[c->grids[g]] = (system_reach){{0}, {0}};
+    for (int g = 0; g < count; g++) {
+        const int array = model_array_of(m, grids[g].field, grids[g].role == ROLE_PREVIOUS);
+        if (grids[g].role != ROLE_NEXT)
+            include(&needs[c->grids[g]], &made, array < 0 ? none : m->arrays[array].low,
+                    array < 0 ? none : m->arrays[array].high);
+    }
+    include(&s->step->reach, &made, m->low, m->high);
+    memcpy(c->low, made.low, sizeof c->low);
+    memcpy(c->high, made.high, sizeof c->high);
+}
+
+/* From the last call to the first. */
+static void find_reach(stepping *s) {
+    static const int none[AXES];
+    system_step *step = s->step;
+    system_reach *needs =
+        job_array(s->job, (size_t)(s->array_count + step->buffer_count), sizeof *needs);
+    for (int i = step->call_count; i-- > 0;)
+        if (step->calls[i].stage < 0)
+            needs[step->calls[i].grids[0]] = (system_reach){{0}, {0}};
+        else
+            reach_of_call(s, &step->calls[i], needs);
+    step->arrays = needs;
+    for (int a = 0; a < s->array_count; a++)
+        include(&step->reach, &needs[a], none, none);
+}
+
+/* ---- one array for two levels ---------------------------------------------------------------- */
+
+/* Whether no call reads the array's cells after they may have been written as those of `next`. */
+static bool can_share(const stepping *s, int next, int oldest, bool previous) {
+    bool written = false;
+    for (int i = 0; i < s->step->call_count; i++) {
+        const system_call *c = &s->step->calls[i];
+        int reads = -1, writes = -1, output = -1;
+        for (int g = 0; g < c->count; g++) {
+            if (c->grids[g] == oldest)
+                reads = g;
+            if (c->grids[g] == next)
+                writes = g;
+        }
+        if (c->stage < 0 || (reads < 0 && writes < 0))
+            continue;
+        const model *m = s->stages[c->stage].model;
+        system_grid grids[SYSTEM_GRIDS];
+        system_grids(m, grids);
+        for (int o = 0; writes >= 0 && o < m->output_count; o++)
+            if (m->outputs[o].field == grids[writes].field && grids[writes].role == ROLE_NEXT)
+                output = o;
+        if (reads >= 0 &&
+            (written || (output >= 0 && !model_writes_in_place(s->job, m, output, previous))))
+            return false;
+        written |= output >= 0;
+    }
+    return true;
+}
+
+static void find_in_place(stepping *s) {
+    const model *whole = s->system->whole;
+    s->step->in_place = job_array(s->job, (size_t)s->array_count, sizeof *s->step->in_place);
+    for (int o = 0; o < whole->output_count; o++) {
+        const version *v = &s->fields[whole->outputs[o].field];
+        const bool previous = v->array[ROLE_PREVIOUS] >= 0;
+        const int oldest = v->array[previous ? ROLE_PREVIOUS : ROLE_CURRENT];
+        if (oldest >= 0)
+            s->step->in_place[v->array[ROLE_NEXT]] =
+                can_share(s, v->array[ROLE_NEXT], oldest, previous);
+    }
+}
+
+static void find_mixed(stepping *s) {
+    for (int axis = 0; axis < s->system->whole->dims; axis++) {
+        bool periodic = false, other = false;
+        for (int k = 0; k < s->stage_count; k++) {
+            const model *m = s->stages[k].model;
+            const bool reads = m->low[axis] + m->high[axis] > 0;
+            const bool wraps = m->sides[axis][0].kind == BOUNDARY_PERIODIC;
+            periodic |= reads && wraps;
+            other |= reads && !wraps;
+        }
+        s->step->mixed[axis] = periodic && other;
+    }
 }
 
 system_step *system_step_new(job *j, const system_model *system, const system_stage *stages,
@@ -175,6 +293,9 @@ system_step *system_step_new(job *j, const system_model *system, const system_st
     for (int k = 0; k < count; k++)
         for (int i = 0; i < stages[k].times; i++)
             call(s, k);
+    find_reach(s);
+    find_mixed(s);
+    find_in_place(s);
     return step;
 }
 

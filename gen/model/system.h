@@ -49,19 +49,37 @@ typedef struct system_call {
     bool once; /* a fill: a run of several steps needs it before the first step alone */
     int count;
     int *grids;
+    int low[AXES], high[AXES]; /* cells round the box of a step that it makes too, since later calls
+                                  read them */
 } system_call;
+
+/* Cells round the box of a step, of a grid or of all. */
+typedef struct system_reach {
+    int low[AXES], high[AXES];
+} system_reach;
 
 typedef struct system_step {
     system_call *calls;
     int call_count;
     const char **buffers; /* names: "lap", "p.1"; each a whole grid of temporary memory */
     int buffer_count;
+    system_reach reach;   /* cells round the box that a step asks for */
+    system_reach *arrays; /* that it reads, of each array of `whole` */
+    bool *in_place;       /* of each array of `whole`: new values may lie where the field's oldest
+                             level does */
+    bool mixed[AXES];     /* some of the calls that read along the axis have a periodic boundary
+                             there, and others do not */
 } system_step;
 
 /* The calls of one step of these stages, which are the system's or what was fused of them.
    Every call reads the newest values. The last to write a field of `whole` leaves it in the field's
    own array for new values; earlier ones write there and to a buffer in turn, so that no launch
-   writes what it reads. Cells of a scratch field that no stage has computed are 0. */
+   writes what its neighbours read. A field that a launch reads at its own point alone, and that an
+   earlier one has written, is written in its place. Cells of a scratch field that no stage has
+   computed are 0.
+
+   A step of a part of the grid that is cut from the rest starts from cells round the part, and a
+   call makes so many of them as later ones read. */
 system_step *system_step_new(job *, const system_model *, const system_stage *, int count);
 
 /* Whether a boundary keeps cells of what the model writes. */

@@ -21,10 +21,42 @@ static void add_launch(job *j, program *p, const char *what) {
                                                       .block = {POINTS_THREADS, 1, 1}};
 }
 
+/* Which field an array of the program is: as list_arrays lists them. */
+static int field_of(const model *m, int array) {
+    int field = -1;
+    for (int out = m->array_count; array >= m->array_count && out <= array; out++)
+        while (m->fields[++field].use != USE_OUT)
+            continue;
+    return array < m->array_count ? m->arrays[array].field : field;
+}
+
+/* Macros and conversions where some cells have 16 bits; and, behind them, what cells the arrays
+   have. */
+static void write_narrow(text *t, const model *m) {
+    bool some[DTYPE_COUNT] = {false};
+    for (int f = 0; f < m->field_count; f++)
+        some[model_storage(m, f)] = true;
+    text_add(t, some[DTYPE_HALF] ? "#include \"arch/half.cuh\"\n" : "");
+    text_add(t, some[DTYPE_BFLOAT16] ? "#include \"arch/bfloat16.cuh\"\n" : "");
+    text_add(t, "#define PLAN_NARROW 1 // cells are converted when they are loaded and stored\n");
+}
+
+static void write_cells(text *t, const model *m, const program *p) {
+    text_add(t, "template <int field> struct CellsOf;\n");
+    for (int i = 0; i < p->array_count; i++) {
+        const dtype cells = model_storage(m, field_of(m, i));
+        text_printf(t, "template <> struct CellsOf<%d> { using type = %s; }; // %s\n", i,
+                    dtype_is_narrow(cells) ? dtype_words[cells].c_name : "Real", p->arrays[i].name);
+    }
+    text_add(t, "\n");
+}
+
 static void write_arguments(text *t, const model *m, const program *p) {
-    text_add(t, "struct Field {\n"
-                "    Real *data;\n"
-                "    long long stride_y, stride_z;\n"
+    text_printf(t,
+                "struct Field {\n"
+                "    %s *data;\n",
+                model_is_narrow(m) ? "void" : "Real");
+    text_add(t, "    long long stride_y, stride_z;\n"
                 "};\n"
                 "struct Arguments {\n"
                 "    long long count, points;\n"
@@ -54,7 +86,7 @@ static void write_functions(text *t, const model *m) {
     int arrays[2 * MAX_FIELDS];
     for (int i = 0; i < f->array_count; i++)
         arrays[i] = i;
-    const emitter e = {f, (const int[AXES]){0, 1, 2}, arrays, false};
+    const emitter e = {f, (const int[AXES]){0, 1, 2}, arrays, false, NULL};
     const char *target = "return";
     for (int i = 0; i < f->output_count; i++) {
         text_printf(t, "%sinjected_%d%s", before, i, after);
@@ -70,15 +102,22 @@ static void write_functions(text *t, const model *m) {
 
 static const char *write_plan(job *j, const model *m, const program *p) {
     text t = text_new(j);
+    if (model_is_narrow(m))
+        write_narrow(&t, m);
     text_printf(&t, "using Real = %s;\n\n#define POINTS_SAMPLE %s\n", dtype_words[m->dtype].c_name,
                 p->launches[POINTS_SAMPLE].entry);
     if (m->injected != NULL)
         text_printf(&t, "#define POINTS_INJECT %s\n", p->launches[POINTS_INJECT].entry);
     text_printf(&t,
                 "#define PLAN_INJECTS %d\n\nstruct plan {\n"
-                "    static constexpr int threads = %d, dims = %d, arrays = %d;\n};\n\n",
+                "    static constexpr int threads = %d, dims = %d, arrays = %d;\n",
                 m->injected != NULL, POINTS_THREADS, m->dims, m->array_count);
+    if (model_is_narrow(m))
+        text_printf(&t, "    static constexpr int fields = %d;\n", p->array_count);
+    text_add(&t, "};\n\n");
     write_arguments(&t, m, p);
+    if (model_is_narrow(m))
+        write_cells(&t, m, p);
     if (m->injected != NULL)
         write_functions(&t, m);
     return t.data;

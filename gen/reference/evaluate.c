@@ -1,6 +1,6 @@
 /* Evaluation: what taps read (a straight conversion inside the grid, cell by cell beyond its
-   edges), what cells come to, and what the next of several steps reads. Takes: a reference, its
-   model's arrays, a place. Makes: values with their bounds; a step's arrays. */
+   edges) and what cells come to. Takes: a reference, its model's arrays, a place. Makes: values
+   with their bounds. */
 #include "gen/reference/reference.h"
 
 #include <math.h>
@@ -53,9 +53,8 @@ static dtype type_of(const model *m, const reference_array *arrays, int which) {
     return arrays[which].bounds != NULL ? DTYPE_DOUBLE : model_storage(m, m->arrays[which].field);
 }
 
-/* A cell inside the grid, and the bound on it. */
-static double tap_cell(const model *m, const reference_array *arrays, int which,
-                       const int64_t at[AXES], double *bound) {
+double tap_cell(const model *m, const reference_array *arrays, int which, const int64_t at[AXES],
+                double *bound) {
     const reference_array *a = &arrays[which];
     int64_t offset = 0;
     for (int axis = 0; axis < AXES; axis++)
@@ -120,18 +119,23 @@ typedef struct line {
     bool first;   /* that axis decides before the stretch's own */
     bool exact;   /* these are bounds: what a boundary gives has none */
     double value;
+    model_side (*sides)[2]; /* of the array, by axis */
 } line;
 
 /* Where a cell is outside along several axes, they decide in the order x, y, z. */
-static line find_line(const model *m, const tap *t, const reference_array *arrays,
+static line find_line(const reference *r, const tap *t, const reference_array *arrays,
                       const stretch *s) {
+    const model *m = r->m;
     const reference_array *a = &arrays[t->array];
-    line l = {.type = type_of(m, arrays, t->array), .data = a->data, .stride = a->stride[s->along]};
+    line l = {.type = type_of(m, arrays, t->array),
+              .data = a->data,
+              .stride = a->stride[s->along],
+              .sides = r->sides[t->array]};
     for (int axis = 0; axis < AXES; axis++) {
         int64_t at = s->at[axis] + t->d[axis];
         if (axis == s->along)
             continue;
-        if (resolve(m->sides[axis], s->size[axis], &at, &l.value)) {
+        if (resolve(l.sides[axis], s->size[axis], &at, &l.value)) {
             l.outside = true;
             l.first = axis < s->along;
             l.value = dtype_round(m->dtype, l.value);
@@ -148,7 +152,7 @@ static void read_edge(const model *m, const line *l, const stretch *s, int64_t f
     for (int i = from; i < end; i++) {
         int64_t at = first + i;
         double value;
-        if (!l->first && resolve(m->sides[s->along], s->size[s->along], &at, &value))
+        if (!l->first && resolve(l->sides[s->along], s->size[s->along], &at, &value))
             to[i] = l->exact ? 0 : dtype_round(m->dtype, value);
         else
             to[i] = l->outside ? l->value : cell(l->type, l->data, l->offset + at * l->stride);
@@ -171,17 +175,17 @@ static void read_line(const model *m, const line *l, const stretch *s, int64_t f
     fill(to, s->count, LANES, 0);
 }
 
-static void tap_read(const model *m, const tap *t, const reference_array *arrays, const stretch *s,
-                     row *to) {
+static void tap_read(const reference *r, const tap *t, const reference_array *arrays,
+                     const stretch *s, row *to) {
     const reference_array *a = &arrays[t->array];
     const int64_t first = s->at[s->along] + t->d[s->along];
-    line l = find_line(m, t, arrays, s);
-    read_line(m, &l, s, first, to->value);
+    line l = find_line(r, t, arrays, s);
+    read_line(r->m, &l, s, first, to->value);
     if (a->bounds != NULL) {
         l.data = a->bounds;
         l.exact = true;
         l.value = 0;
-        read_line(m, &l, s, first, to->error);
+        read_line(r->m, &l, s, first, to->error);
     }
     finish(to, a->bounds == NULL);
 }
@@ -263,7 +267,7 @@ static void evaluate(const reference *r, const reference_array *arrays, const st
     for (int i = 0; i < r->step_count; i++) {
         const step *now = &r->steps[i];
         if (now->code == EXPR_TAP)
-            tap_read(r->m, &r->taps[now->tap], arrays, s, &rows[now->to]);
+            tap_read(r, &r->taps[now->tap], arrays, s, &rows[now->to]);
         else if (now->code == EXPR_POSITION)
             position_read(r->m, now->position, s, &rows[now->to]);
         else
@@ -300,8 +304,9 @@ static void store(const reference *r, int output, const reference_array *arrays,
             const double error = from->error[i] + r->more * from->magnitude[i];
             const bool known = error >= 0 && from->magnitude[i] <= r->most; /* NaN: no saying */
             values[i] = from->value[i];
-            bounds[i] =
-                known ? error + stored_rounding(storage, fabs(values[i]) + error) : INFINITY;
+            bounds[i] = !known ? INFINITY : error;
+            if (known && !s->place->stays)
+                bounds[i] += stored_rounding(storage, fabs(values[i]) + error);
         }
     }
 }
@@ -357,108 +362,4 @@ double reference_work(const reference *r, const int64_t size[AXES]) {
     }
     const int64_t lanes = (size[0] + LANES - 1) / LANES * LANES;
     return steps * (double)lanes / (double)(size[0] > 0 ? size[0] : 1);
-}
-
-/* ---- steps ----------------------------------------------------------------------------------- */
-
-enum { PIECE = 1024 }; /* cells */
-
-size_t reference_steps_bytes(const model *m, int64_t points) {
-    size_t grids = 0;
-    for (int o = 0; o < m->output_count; o++) {
-        const model_field *f = &m->fields[m->outputs[o].field];
-        grids += f->use == USE_INOUT ? (size_t)f->levels + 1 : 0;
-    }
-    return 2 * grids * (size_t)points * sizeof(double);
-}
-
-void reference_steps_open(reference_steps *s, const reference *r, const model *m,
-                          const int64_t size[AXES], const int64_t begin[AXES],
-                          const int64_t end[AXES], const reference_array *arrays, void *memory) {
-    const int64_t points = size[0] * size[1] * size[2];
-    double *at = memory;
-    *s = (reference_steps){.reference = r, .model = m, .along = (size[0] + PIECE - 1) / PIECE};
-    memcpy(s->size, size, sizeof s->size);
-    memcpy(s->place.global, size, sizeof s->place.global);
-    memcpy(s->begin, begin, sizeof s->begin);
-    memcpy(s->end, end, sizeof s->end);
-    memcpy(s->arrays, arrays, (size_t)m->array_count * sizeof *arrays);
-    for (int o = 0; o < m->output_count; o++) {
-        const int field = m->outputs[o].field;
-        if (m->fields[field].use != USE_INOUT)
-            continue; /* what one step leaves there, no other step reads */
-        reference_field *f = &s->fields[s->field_count++];
-        *f = (reference_field){.output = o, .levels = m->fields[field].levels};
-        for (int level = 0; level < 2; level++)
-            f->read[level] = model_array_of(m, field, level == 1);
-        for (int i = 0; at != NULL && i <= f->levels; i++, at += 2 * points) {
-            f->ring[i] = at;
-            f->bounds[i] = at + points;
-        }
-    }
-}
-
-int64_t reference_steps_pieces(const reference_steps *s) {
-    return s->along * s->size[1] * s->size[2];
-}
-
-/* The values and bounds of all outputs stand behind what reference_row takes. */
-static size_t results_offset(const reference_steps *s) {
-    const size_t bytes = reference_scratch(s->reference, PIECE);
-    return (bytes + sizeof(double) - 1) / sizeof(double) * sizeof(double);
-}
-
-size_t reference_steps_scratch(const reference_steps *s) {
-    return results_offset(s) + 2 * (size_t)s->model->output_count * PIECE * sizeof(double);
-}
-
-/* Cells outside of the box keep their values. */
-static void keep(const reference_steps *s, const reference_field *f, int64_t from, int64_t end,
-                 int64_t y, int64_t z) {
-    const int64_t row = (y + z * s->size[1]) * s->size[0];
-    const int64_t slot = s->done % (f->levels + 1);
-    for (int64_t x = from; x < end; x++)
-        f->ring[slot][row + x] =
-            tap_cell(s->model, s->arrays, f->read[0], (const int64_t[AXES]){x, y, z},
-                     &f->bounds[slot][row + x]);
-}
-
-void reference_steps_piece(const reference_steps *s, int64_t piece, void *scratch) {
-    const int64_t row = piece / s->along, y = row % s->size[1], z = row / s->size[1];
-    const int64_t from = piece % s->along * PIECE;
-    const int64_t end = from + PIECE < s->size[0] ? from + PIECE : s->size[0];
-    const bool inside = y >= s->begin[1] && y < s->end[1] && z >= s->begin[2] && z < s->end[2];
-    int64_t first = from > s->begin[0] ? from : s->begin[0];
-    int64_t last = end < s->end[0] ? end : s->end[0];
-    if (!inside || first >= last)
-        first = last = from;
-    const int count = (int)(last - first);
-    double *values = (double *)(void *)((char *)scratch + results_offset(s));
-    double *bounds = values + (size_t)s->model->output_count * PIECE;
-    if (count > 0)
-        reference_row(s->reference, s->arrays, s->size, &s->place, first, y, z, count, scratch,
-                      values, bounds, NULL);
-    for (int i = 0; i < s->field_count; i++) {
-        const reference_field *f = &s->fields[i];
-        const int64_t slot = s->done % (f->levels + 1), at = row * s->size[0] + first;
-        memcpy(f->ring[slot] + at, values + f->output * count, (size_t)count * sizeof *values);
-        memcpy(f->bounds[slot] + at, bounds + f->output * count, (size_t)count * sizeof *bounds);
-        keep(s, f, from, first, y, z);
-        keep(s, f, last, end, y, z);
-    }
-}
-
-void reference_steps_turn(reference_steps *s) {
-    for (int i = 0; i < s->field_count; i++) {
-        const reference_field *f = &s->fields[i];
-        const int64_t slot = s->done % (f->levels + 1);
-        if (f->read[1] >= 0)
-            s->arrays[f->read[1]] = s->arrays[f->read[0]];
-        s->arrays[f->read[0]] =
-            (reference_array){.data = f->ring[slot],
-                              .stride = {1, s->size[0], s->size[0] * s->size[1]},
-                              .bounds = f->bounds[slot]};
-    }
-    s->done++;
-    s->place.step++;
 }

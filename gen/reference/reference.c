@@ -259,6 +259,20 @@ static void find_conditions(maker *k, const expr_id *roots, int count) {
     }
 }
 
+/* The rules of each array, with numbers in place of parameters. */
+static void find_sides(job *j, reference *r, const double *parameters) {
+    const model *m = r->m;
+    r->sides = job_array(j, (size_t)m->array_count + 1, sizeof *r->sides);
+    for (int i = 0; i < m->array_count; i++)
+        for (int axis = 0; axis < AXES; axis++)
+            for (int side = 0; side < 2; side++) {
+                model_side *s = &r->sides[i][axis][side];
+                *s = *model_side_of(m, m->arrays[i].field, axis, side);
+                if (s->parameter != NULL)
+                    s->value = parameters[model_parameter_named(m, s->parameter)];
+            }
+}
+
 reference *reference_new(job *j, const model *m, const double *parameters) {
     reference *r = job_alloc(j, sizeof *r);
     *r = (reference){.m = m, .rounding = rounding_of(m->dtype), .most = INFINITY};
@@ -266,6 +280,7 @@ reference *reference_new(job *j, const model *m, const double *parameters) {
         r->more = separable_rounding(m->separable, m->dtype);
         r->most = r->rounding.largest * m->separable->least;
     }
+    find_sides(j, r, parameters);
     const size_t nodes = (size_t)m->pool->count;
     expr_id roots[MAX_FIELDS];
     model_roots(m, roots);

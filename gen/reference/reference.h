@@ -26,9 +26,11 @@ typedef struct reference_array {
 } reference_array;
 
 /* What positions are made of: the place of cell (0,0,0) in the whole grid, the whole grid's sizes,
-   and the step. */
+   and the step. `stays`: a later step of the same launch reads the results, and no storage rounds
+   them before. */
 typedef struct reference_place {
     int64_t origin[AXES], global[AXES], step;
+    bool stays;
 } reference_place;
 
 /* Evaluates the cells x0 … x0+count−1 of row (y, z) of a grid of this size. `arrays`: one for each
@@ -179,6 +181,7 @@ typedef struct tap {
 
 struct reference {
     const model *m;
+    model_side (*sides)[AXES][2]; /* of each array, with the values that parameters give */
     rounding rounding;
     step *steps;
     int step_count;
@@ -192,5 +195,9 @@ struct reference {
     const scalar **settled;  /* of each: the same for all cells; NULL: it is not */
     int condition_count;
 };
+
+/* The value of a cell inside the grid, and the bound on it. */
+double tap_cell(const model *, const reference_array *, int which, const int64_t at[AXES],
+                double *bound);
 
 #endif

@@ -106,13 +106,41 @@ static const char *tap_name(writer *w, const expr_node *n) {
     return name.data;
 }
 
+/* The kernel's axis of a grid's. */
+static int kernel_axis(const emitter *e, int of) {
+    int axis = 0;
+    while (e->axes[axis] != of)
+        axis++;
+    return axis;
+}
+
+void emit_is_interior(text *out, const emitter *e, const interior *in) {
+    const char *and = "";
+    for (int of = 0; of < e->model->dims; of++) {
+        const int *margin = in->margin[of], axis = kernel_axis(e, of);
+        const char *place =
+            job_print(out->job, "arguments.origin[%d] + at.template index<%d>()", axis, axis);
+        if (e->model->sides[of][0].kind == BOUNDARY_PERIODIC)
+            place = job_print(out->job, "wrapped(%s, arguments.global[%d])", place, axis);
+        if (margin[0] == 0 && margin[1] == 0)
+            continue;
+        if (margin[0] > 0)
+            text_printf(out, "%s%s >= %d", and, place, margin[0]);
+        if (margin[1] > 0)
+            text_printf(out, "%s%s < arguments.global[%d] - %d",
+                        margin[0] > 0 ? " &&\n        " : and, place, axis, margin[1]);
+        if (e->model->dtype == DTYPE_FLOAT)
+            text_printf(out, " &&\n        arguments.global[%d] <= %d", axis, INTERIOR_MOST);
+        and = " &&\n        ";
+    }
+    text_add(out, and[0] == '\0' ? "true" : "");
+}
+
 /* Positions are whole numbers until they are converted, so that none is rounded twice. */
 static void write_position(writer *w, expr_id id) {
     const int which = expr_get(w->pool, id)->index, of = which % AXES;
     const char *name = job_print(w->job, "at_%s", position_words[which].name);
-    int axis = 0; /* the kernel's */
-    while (which != POSITION_STEP && w->e->axes[axis] != of)
-        axis++;
+    const int axis = which == POSITION_STEP ? 0 : kernel_axis(w->e, of); /* the kernel's */
     text_printf(w->out, "    const Real %s = static_cast<Real>(", name);
     if (which == POSITION_STEP)
         text_printf(w->out, "arguments.step%s);\n", w->e->steps ? " + at.steps()" : "");
@@ -274,6 +302,47 @@ int *emit_uses(job *j, const expr_pool *pool, const bool *live, const expr_id *r
     return uses;
 }
 
+static void write_node(writer *w, expr_id id) {
+    if (expr_words[expr_get(w->pool, id)->op].operands == 0)
+        write_leaf(w, id);
+    else
+        write_operation(w, id);
+}
+
+static void add_indented(text *out, const char *lines) {
+    for (const char *end; (end = strchr(lines, '\n')) != NULL; lines = end + 1)
+        text_printf(out, "    %.*s\n", (int)(end - lines), lines);
+}
+
+/* A node that selects by the place: the side that is taken in the interior, and elsewhere what it
+   says, with all that is computed for it alone. Each operation is the same as without an interior,
+   and so is each bit. */
+static void write_selection(writer *w, expr_id id, const bool *inside) {
+    const expr_node *n = expr_get(w->pool, id);
+    const char *name = job_print(w->job, "t%d", ++w->named);
+    bool *needed = job_array(w->job, (size_t)w->pool->count, sizeof *needed);
+    text *const out = w->out;
+    text block = text_new(w->job);
+    text_printf(out, "    Real %s = %s;\n    if (!interior) {\n", name,
+                w->parts[w->e->interior->side[id]].shown);
+    for (int k = 0; k < 3; k++)
+        needed[n->operand[k]] = true;
+    for (expr_id i = id; i-- > 0;)
+        for (int k = 0;
+             needed[i] && !inside[i] && k < expr_words[expr_get(w->pool, i)->op].operands; k++)
+            needed[expr_get(w->pool, i)->operand[k]] = true;
+    w->out = &block;
+    for (expr_id i = 0; i < id; i++)
+        if (needed[i] && !inside[i])
+            write_node(w, i);
+    text_printf(w->out, "    %s = %s ? %s : %s;\n", name, operand(w, n->operand[0], LEVEL_PRODUCT),
+                operand(w, n->operand[1], LEVEL_SUM), operand(w, n->operand[2], LEVEL_SUM));
+    add_indented(out, block.data);
+    w->out = out;
+    text_add(out, "    }\n");
+    set(w, id, name, LEVEL_PRIMARY);
+}
+
 /* Whatever the roots are made of that has lines of its own. */
 static writer write_parts(text *out, const emitter *e, const expr_id *roots, int count) {
     const expr_pool *pool = e->model->pool;
@@ -281,14 +350,13 @@ static writer write_parts(text *out, const emitter *e, const expr_id *roots, int
     w.parts = job_array(w.job, (size_t)pool->count, sizeof *w.parts);
     const bool *live = expr_live(pool, w.job, roots, count);
     w.uses = emit_uses(w.job, pool, live, roots, count);
-    for (int i = 0; i < pool->count; i++) {
-        if (!live[i])
-            continue;
-        if (expr_words[expr_get(pool, i)->op].operands == 0)
-            write_leaf(&w, i);
-        else
-            write_operation(&w, i);
-    }
+    if (e->interior != NULL)
+        live = interior_live(w.job, pool, e->interior, roots, count);
+    for (int i = 0; i < pool->count; i++)
+        if (live[i] && e->interior != NULL && e->interior->side[i] != EXPR_NONE)
+            write_selection(&w, i, live);
+        else if (live[i])
+            write_node(&w, i);
     return w;
 }
 

@@ -3,18 +3,23 @@
 #ifndef SG_GEN_SOURCE_EMIT_H
 #define SG_GEN_SOURCE_EMIT_H
 
-#include "gen/model/model.h"
+#include "gen/source/interior.h"
 
 typedef struct emitter {
     const model *model;
     const int *axes; /* kernel axis → grid axis, or −1; NULL: taps are operands by name */
     const int *kernel_arrays; /* the model's array → the kernel's */
     bool steps;               /* the kernel makes several, and `at` counts them */
+    const interior
+        *interior; /* where `interior` is true, which statements ask; NULL: they do not */
 } emitter;
 
 /* Writes statements that end in `targets[i] roots[i];`, such as "out[0] = …". */
 void emit_statements(text *, const emitter *, const expr_id *roots, const char *const *targets,
                      int count);
+
+/* The condition that a point lies in the interior, as CUDA; with the emitter's axes. */
+void emit_is_interior(text *, const emitter *, const interior *);
 
 /* One statement `target op ±weight·value;`. */
 typedef enum emit_op { EMIT_DECLARE, EMIT_ADD } emit_op; /* "Real x =", "x +=" */
@@ -50,9 +55,9 @@ void emit_constant(text *, dtype, double value);
 /* ---- partial sums ---------------------------------------------------------------------------- */
 
 /* The statements of add_plane in *out; returns how many. sum[o][k] belongs to output o of the point
-   k − high planes away, and the last of an output's sums is new. Whoever calls looks at
-   pool->limit. */
-int sums_products(job *, const model *, emit_product **out);
+   k − high planes away, and the last of an output's sums is new. `row`: the taps of this row of
+   planes alone; NULL: all. Whoever calls looks at pool->limit. */
+int sums_products(job *, const model *, const int *row, emit_product **out);
 
 /* How many operations they are, for a point and all its planes; a multiply-add is one. */
 double sums_operations(job *, const model *);

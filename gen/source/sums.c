@@ -27,6 +27,7 @@ typedef struct writer {
     job *job;
     const model *m;
     int axis, depth; /* walked; and planes that a point reaches */
+    bool of_row;     /* the terms are those of one row */
     emit_product *products;
     int count;
 } writer;
@@ -174,7 +175,7 @@ static const expr_id *rounded_weights(job *j, const model *m, const linear_form 
  * differ. */
 static const double *factors_of(const writer *w) {
     const separable *s = w->m->separable;
-    if (s == NULL || s->count < 2 || s->axes[s->count - 1] != w->axis)
+    if (w->of_row || s == NULL || s->count < 2 || s->axes[s->count - 1] != w->axis)
         return NULL;
     const double *factors = s->factor[s->count - 1];
     for (int i = 0; i < w->depth; i++)
@@ -219,13 +220,28 @@ static void write_output(writer *w, int output, const linear_form *form) {
     write_chains(w, chains, output);
 }
 
-int sums_products(job *j, const model *m, emit_product **out) {
+/* The terms of the taps in the row `dy` of the point's plane and of the others. */
+static void keep_row(linear_form *form, int dy) {
+    int kept = 0;
+    for (int i = 0; i < form->count; i++)
+        if (form->terms[i].d[1] == dy)
+            form->terms[kept++] = form->terms[i];
+    form->count = kept;
+}
+
+int sums_products(job *j, const model *m, const int *row, emit_product **out) {
     const int axis = m->dims - 1;
-    writer w = {.job = j, .m = m, .axis = axis, .depth = m->low[axis] + 1 + m->high[axis]};
+    writer w = {.job = j,
+                .m = m,
+                .axis = axis,
+                .depth = m->low[axis] + 1 + m->high[axis],
+                .of_row = row != NULL};
     linear_form forms[MAX_FIELDS];
     int most = 0;
     for (int o = 0; o < m->output_count; o++) {
         model_linear(m, o, &forms[o]);
+        if (row != NULL)
+            keep_row(&forms[o], *row);
         most += forms[o].count + w.depth;
     }
     w.products = job_array(j, (size_t)most, sizeof *w.products);
@@ -237,7 +253,7 @@ int sums_products(job *j, const model *m, emit_product **out) {
 
 double sums_operations(job *j, const model *m) {
     emit_product *products;
-    const int count = sums_products(j, m, &products);
+    const int count = sums_products(j, m, NULL, &products);
     expr_id *values = job_array(j, (size_t)count, sizeof *values);
     int value_count = 0, statements = 0;
     for (int i = 0; i < count; i++) {

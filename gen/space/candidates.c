@@ -274,17 +274,20 @@ void space_fill_lists(space_builder *b) {
 enum { NUMBERS = sizeof(schedule) / sizeof(int) };
 static_assert((int)NUMBERS <= (int)SPACE_AXES, "each is an axis");
 
-bool space_agrees_stencil(const space_builder *b, const char *value) {
-    const schedule *given = stencil_wanted(b->job, b->subject, b->request->schedule);
-    schedule tried = {.method = 0};
-    schedule_parse(b->job, value, "tune", &tried);
+bool space_schedules_agree(const schedule *given, const schedule *tried) {
     int one[NUMBERS], other[NUMBERS];
     bool all = true;
     memcpy(one, given, sizeof one);
-    memcpy(other, &tried, sizeof other);
+    memcpy(other, tried, sizeof other);
     for (int i = 0; i < NUMBERS; i++)
         all = all && agree(one[i], other[i]);
     return all;
+}
+
+bool space_agrees_stencil(const space_builder *b, const char *value) {
+    schedule tried = {.method = 0};
+    schedule_parse(b->job, value, "tune", &tried);
+    return space_schedules_agree(stencil_wanted(b->job, b->subject, b->request->schedule), &tried);
 }
 
 static const char *print(const space_builder *b, const schedule *s) {

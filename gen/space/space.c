@@ -192,23 +192,6 @@ space *space_make(job *j, const subject *s, const family_request *r) {
     return b->space;
 }
 
-/* ---- systems --------------------------------------------------------------------------------- */
-
-/* A line that contradicts the constraints makes another plan than its own. */
-bool space_agrees_system(const space_builder *b, const char *value) {
-    (void)b;
-    (void)value;
-    return true;
-}
-
-void space_fill_system(space_builder *b) {
-    const subject *s = b->subject;
-    job_fail(b->job, FAULT_PLAN, s->file, s->line,
-             "'%s' is a system, which is not tuned as a whole: tune a stage as a stencil of its "
-             "own, and give its plan to the stage as schedule",
-             s->name);
-}
-
 /* ---- plans that were found elsewhere --------------------------------------------------------- */
 
 /* It compares values as `tune` does, and then plans. A text that is no schedule at all ends a job

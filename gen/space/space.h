@@ -117,6 +117,9 @@ int space_axis_add(space *, const char *name, const char *const *words, int word
 bool space_agrees_stencil(const space_builder *, const char *value);
 void space_fill_stencil(space_builder *);
 bool space_agrees_system(const space_builder *, const char *value);
+
+/* Whether no number differs that both have. */
+bool space_schedules_agree(const schedule *given, const schedule *tried);
 void space_fill_system(space_builder *);
 bool space_agrees_lists(const space_builder *, const char *value);
 void space_fill_lists(space_builder *);

@@ -19,7 +19,8 @@ static const spec_function own_functions[] = {
     {"laplacian", spec_laplacian, "the weights of the sum of the second derivatives"},
     {"apply", spec_apply, "apply(weights, field): the weighted sum of a field's points, in update"},
     {"param", spec_param, "param \"name\": a parameter, given at launch"},
-    {"constant", spec_constant, "constant(v): the boundary outside of which cells read as v"},
+    {"constant", spec_constant,
+     "constant(v): the boundary outside of which cells read as v, a number or a parameter"},
     {NULL, NULL, NULL},
 };
 

@@ -10,13 +10,13 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Of the families that move elements as they are: any type but those of 16 bits. */
-static dtype read_moved(lua_State *L, const char *key, dtype fallback) {
+/* The type of elements; of those that are moved alone also 16 bits. */
+static dtype read_moved(lua_State *L, const char *key, bool narrow, dtype fallback) {
     const char *words[DTYPE_COUNT];
     dtype types[DTYPE_COUNT];
     int count = 0;
     for (dtype d = 0; d < DTYPE_COUNT; d++)
-        if (!dtype_is_narrow(d)) {
+        if (narrow || !dtype_is_narrow(d)) {
             types[count] = d;
             words[count++] = dtype_words[d].name;
         }
@@ -174,8 +174,8 @@ static void read_order(lua_State *L, model *m, merge *g) {
 static int read_merge(lua_State *L) {
     merge *g = begin_list(L, FAMILY_MERGE, merge_keys, DTYPE_COUNT, sizeof *g);
     model *m = g->pattern.functions;
-    m->dtype = read_moved(L, "keys", DTYPE_FLOAT);
-    g->values = read_moved(L, "values", DTYPE_COUNT);
+    m->dtype = read_moved(L, "keys", false, DTYPE_FLOAT);
+    g->values = read_moved(L, "values", true, DTYPE_COUNT);
     g->has_values = g->values != DTYPE_COUNT;
     if (!g->has_values)
         g->values = DTYPE_FLOAT;
@@ -192,6 +192,8 @@ static const spec_key spmv_keys[] = {
     {"name", "an identifier; names the kernel and the file"},
     {"dtype", "of x and y: \"float\" (the default) or \"double\""},
     {"matrix", "the dtype of the matrix's values: as x and y have, or \"float\""},
+    {"storage",
+     "\"half\" or \"bfloat16\": the matrix's values have 16 bits; as `matrix` by default"},
     {"index", "of rows, columns and offsets: \"int32\" (the default) or \"int64\""},
     {"vectors", "how many right-hand sides are multiplied at once; 1 by default"},
     {"diagonals", "what most rows have, for format \"stencil\": a list of {column - row, value}"},
@@ -206,7 +208,13 @@ static dtype read_matrix(lua_State *L, dtype vectors) {
     const dtype type = spec_get_dtype(L, 1, "matrix", DTYPE_WIDE, vectors);
     if (type == DTYPE_DOUBLE && vectors == DTYPE_FLOAT)
         spec_fail(L, "a matrix of double needs vectors of double: dtype = \"double\"");
-    return type;
+    const char *words[] = {dtype_words[DTYPE_HALF].name, dtype_words[DTYPE_BFLOAT16].name};
+    const int narrow = spec_get_word(L, 1, "storage", words, 2, -1);
+    const bool both = spec_get(L, 1, "matrix") && narrow >= 0;
+    lua_pop(L, 1);
+    if (both)
+        spec_fail(L, "`matrix` and `storage` both say what the matrix's values are; leave out one");
+    return narrow < 0 ? type : narrow == 0 ? DTYPE_HALF : DTYPE_BFLOAT16;
 }
 
 static int by_offset(const void *a, const void *b) {
@@ -227,8 +235,9 @@ static diagonal read_diagonal(lua_State *L, int pair, const char *where, dtype t
     if (offset != floor(offset) || fabs(offset) > MOST_OFFSET)
         spec_fail(L, "%s: column - row is a whole number of at most 2^53, not %s", where,
                   spec_number_text(spec_of(L)->job, offset));
-    if (type == DTYPE_FLOAT)
-        d.value = fabs(d.value) > dtype_words[type].largest ? INFINITY : (double)(float)d.value;
+    if (fabs(d.value) > dtype_words[type].largest)
+        d.value = INFINITY;
+    d.value = dtype_round(type, d.value);
     if (!isfinite(d.value))
         spec_fail(L, "%s: the value is too large for a %s", where, dtype_words[type].name);
     d.offset = (int64_t)offset;

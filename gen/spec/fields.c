@@ -1,5 +1,5 @@
-/* The keys of a stencil's table, except its update: fields, parameters, boundary and schedule.
-   Takes: the spec's table. Makes: the model's fields, arrays, parameters, sides and schedule. */
+/* The keys of a stencil's table, except its update: fields, parameters and schedule.
+   Takes: the spec's table. Makes: the model's fields, arrays, parameters and schedule. */
 #include "gen/spec/state.h"
 
 #include "base/component.h"
@@ -16,6 +16,7 @@ enum { MOST_CONTENT = 256 }; /* numbers that a field holds */
 const spec_key spec_field_keys[] = {
     {"use", "\"in\", \"out\" or \"inout\""},
     {"components", "2 or more: read as f[1](dx, dy), f[2](dx, dy), …; one array holds them all"},
+    {"boundary", "what reads of this field find outside of the grid; the spec's by default"},
     {"levels", "2 where the previous time level is kept; 1 by default"},
     {"storage", "\"half\" or \"bfloat16\": the array holds 16 bits; the spec's by default"},
     {"values", "what the field holds: a check draws these numbers alone"},
@@ -126,8 +127,8 @@ static int read_field(lua_State *L, dtype type, dtype storage, model_field *fiel
     read_use(L, job_print(j, "%s.use", where), field, scratch);
     lua_pop(L, 1);
     if (scratch != NULL && *scratch) {
-        static const spec_key use_alone[] = {{"use", NULL}, {NULL, NULL}};
-        spec_check_keys(L, -1, job_print(j, "%s, a scratch field", where), use_alone);
+        static const spec_key few[] = {{"use", NULL}, {"boundary", NULL}, {NULL, NULL}};
+        spec_check_keys(L, -1, job_print(j, "%s, a scratch field", where), few);
         return 1;
     }
     field->levels = spec_get_whole(L, -1, where, "levels", 1, 2, 1);
@@ -251,7 +252,8 @@ bool spec_read_parameters(lua_State *L, int table, model *m) {
     return declared;
 }
 
-/* ---- boundary and schedule ------------------------------------------------------------------- */
+/* ---- schedule ---------------------------------------------------------------------------------
+ */
 
 const spec_key *spec_schedule_keys(job *j) {
     spec_key *keys = job_array(j, SCHEDULE_KEYS + 1, sizeof *keys);
@@ -265,86 +267,6 @@ const char **spec_method_words(job *j) {
     for (int m = 0; m < METHODS; m++)
         words[m] = methods[m]->name;
     return words;
-}
-
-/* constant(v) */
-typedef struct spec_boundary {
-    double value;
-} spec_boundary;
-
-int spec_constant(lua_State *L) {
-    spec_check_count(L, "constant", 1);
-    const double value = spec_number(L, 1, "constant", NULL);
-    spec_boundary *b = lua_newuserdatauv(L, sizeof *b, 0);
-    b->value = value;
-    luaL_setmetatable(L, SPEC_BOUNDARY);
-    return 1;
-}
-
-/* The side on the top of the stack. */
-static model_side read_side(lua_State *L, const model *m, const char *where) {
-    const spec_boundary *b = luaL_testudata(L, -1, SPEC_BOUNDARY);
-    if (b != NULL) {
-        spec_check_range(L, m->dtype, "boundary: constant", b->value);
-        return (model_side){BOUNDARY_CONSTANT, b->value};
-    }
-    const char **words = word_names(spec_of(L)->job, boundary_words, BOUNDARY_COUNT);
-    const boundary kind = (boundary)spec_word(L, -1, where, words, BOUNDARY_COUNT);
-    if (kind == BOUNDARY_CONSTANT)
-        spec_fail(L, "%s: constant needs a value: constant(v) instead of \"constant\"", where);
-    return (model_side){kind, 0};
-}
-
-/* The axis on the top of the stack: both sides alike, or a list of the low and the high side. */
-static void read_axis(lua_State *L, const model *m, const char *where, model_side side[2]) {
-    if (!lua_istable(L, -1)) {
-        side[0] = side[1] = read_side(L, m, where);
-        return;
-    }
-    if (spec_list(L, -1, where, 2) != 2)
-        spec_fail(L, "%s: expected one boundary, or a list of two: { low, high }", where);
-    for (int i = 0; i < 2; i++, lua_pop(L, 1)) {
-        lua_rawgeti(L, -1, i + 1);
-        side[i] = read_side(L, m, where);
-    }
-    if ((side[0].kind == BOUNDARY_PERIODIC) != (side[1].kind == BOUNDARY_PERIODIC))
-        spec_fail(L, "%s: periodic must be on both sides", where);
-}
-
-void spec_check_axis(lua_State *L, const char *where, int axis, int dims, int axes) {
-    if (axis >= dims)
-        spec_fail(L, "%s.%c: the stencil has %d dimension%s", where, axis_names[axis], dims,
-                  dims == 1 ? "" : "s");
-    if (axis >= axes)
-        spec_fail(L, "%s.%c: only x and y are shared out so", where, axis_names[axis]);
-}
-
-void spec_read_boundary(lua_State *L, int table, model *m, boundary by_default) {
-    for (int axis = 0; axis < AXES; axis++)
-        m->sides[axis][0] = m->sides[axis][1] =
-            (model_side){axis < m->dims ? by_default : BOUNDARY_FIXED, 0};
-    spec_read_sides(L, table, m);
-}
-
-void spec_read_sides(lua_State *L, int table, model *m) {
-    const bool given = spec_get(L, table, "boundary");
-    if (given && lua_istable(L, -1))
-        spec_check_keys(L, -1, "boundary", spec_axis_keys);
-    for (int axis = 0; axis < AXES && given; axis++) {
-        if (!lua_istable(L, -1)) {
-            if (axis < m->dims)
-                read_axis(L, m, "boundary", m->sides[axis]);
-            continue;
-        }
-        if (spec_get(L, -1, spec_axis_keys[axis].name)) {
-            spec_check_axis(L, "boundary", axis, m->dims, AXES);
-            const char *where =
-                job_print(spec_of(L)->job, "boundary.%s", spec_axis_keys[axis].name);
-            read_axis(L, m, where, m->sides[axis]);
-        }
-        lua_pop(L, 1);
-    }
-    lua_pop(L, 1);
 }
 
 /* A number for each of the first `axes`: { x = 32, y = 8 }. The schedule's table is on the top of

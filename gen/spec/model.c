@@ -69,33 +69,42 @@ int spec_end(lua_State *L, int family, model *expressions, void *family_model) {
 
 /* ---- the end --------------------------------------------------------------------------------- */
 
-/* The index of a parameter in the model, by name; −1 where there is none. */
-static int find_parameter(const model *m, const char *name) {
-    for (int i = 0; i < m->parameter_count; i++)
-        if (strcmp(m->parameters[i].name, name) == 0)
-            return i;
-    return -1;
+static void collect(lua_State *L, model *m, const char *name) {
+    if (model_parameter_named(m, name) >= 0)
+        return;
+    if (m->declared) {
+        const char *known[MAX_PARAMETERS];
+        for (int k = 0; k < m->parameter_count; k++)
+            known[k] = m->parameters[k].name;
+        lua_pushstring(L, name);
+        spec_fail_unknown(L, "parameter", "", -1, known, (size_t)m->parameter_count);
+    }
+    if (m->parameter_count == MAX_PARAMETERS)
+        spec_fail(L, "the spec uses more than %d parameters", MAX_PARAMETERS);
+    m->parameters[m->parameter_count++] = (model_parameter){.name = name};
 }
 
-/* The declared parameters and those that live nodes use, sorted. */
+void spec_collect_sides(lua_State *L, model *m, const model *of) {
+    for (int axis = 0; axis < of->dims; axis++)
+        for (int side = 0; side < 2; side++) {
+            if (of->sides[axis][side].parameter != NULL)
+                collect(L, m, of->sides[axis][side].parameter);
+            for (int f = 0; f < of->field_count; f++)
+                if (model_side_of(of, f, axis, side)->parameter != NULL)
+                    collect(L, m, model_side_of(of, f, axis, side)->parameter);
+        }
+    spec_sort_parameters(m);
+}
+
+/* The declared parameters and those that live nodes and sides use, sorted. */
 void spec_collect_parameters(lua_State *L, model *m, const bool *live) {
     const spec_state *s = spec_of(L);
     for (int i = 0; i < s->pool->count; i++) {
         const expr_node *n = expr_get(s->pool, i);
-        if (!live[i] || n->op != EXPR_PARAMETER || find_parameter(m, s->names[n->index]) >= 0)
-            continue;
-        if (m->declared) {
-            const char *known[MAX_PARAMETERS];
-            for (int k = 0; k < m->parameter_count; k++)
-                known[k] = m->parameters[k].name;
-            lua_pushstring(L, s->names[n->index]);
-            spec_fail_unknown(L, "parameter", "", -1, known, (size_t)m->parameter_count);
-        }
-        if (m->parameter_count == MAX_PARAMETERS)
-            spec_fail(L, "the spec uses more than %d parameters", MAX_PARAMETERS);
-        m->parameters[m->parameter_count++] = (model_parameter){.name = s->names[n->index]};
+        if (live[i] && n->op == EXPR_PARAMETER)
+            collect(L, m, s->names[n->index]);
     }
-    spec_sort_parameters(m);
+    spec_collect_sides(L, m, m);
 }
 
 /* The same node in the model's pool; `copies` has those of earlier nodes, `arrays` is as for
@@ -112,7 +121,7 @@ static expr_id copy_node(lua_State *L, model *m, const expr_node *n, const expr_
                          n->value);
         return expr_constant(m->pool, n->value);
     case EXPR_PARAMETER:
-        return expr_parameter(m->pool, find_parameter(m, spec_of(L)->names[n->index]));
+        return expr_parameter(m->pool, model_parameter_named(m, spec_of(L)->names[n->index]));
     case EXPR_TAP: {
         const int array = arrays != NULL ? arrays[n->index] : n->index;
         m->arrays[array].used = true;
@@ -339,6 +348,25 @@ static void put_attached(lua_State *L, model *m, const spec_constants *c) {
     }
 }
 
+static void put_sides(const spec_constants *c, model_side sides[AXES][2]) {
+    for (int axis = 0; axis < AXES; axis++)
+        for (int side = 0; side < 2; side++) {
+            model_side *s = &sides[axis][side];
+            const int given = s->parameter == NULL ? -1 : find(c, c->count, s->parameter);
+            if (given >= 0)
+                *s = (model_side){.kind = BOUNDARY_CONSTANT, .value = c->list[given].value};
+        }
+}
+
+static void put_all_sides(const spec_constants *c, model *m) {
+    model *f;
+    put_sides(c, m->sides);
+    for (int i = 0; i < m->field_count; i++)
+        put_sides(c, m->fields[i].sides);
+    for (int i = 0; (f = model_attached(m, i)) != NULL; i++)
+        put_all_sides(c, f);
+}
+
 static void put_constants(lua_State *L, model *m, const spec_constants *c) {
     spec_state *s = spec_of(L);
     s->line = m->line; /* where errors of the expressions belong, as far as it is known */
@@ -346,6 +374,7 @@ static void put_constants(lua_State *L, model *m, const spec_constants *c) {
     expr_id outputs[MAX_FIELDS];
     substitute_all(L, m, m, c, outputs);
     put_attached(L, m, c);
+    put_all_sides(c, m);
     if (s->pool->limit != NULL)
         spec_fail(L, "%s", s->pool->limit);
     reset(m, c);

@@ -77,6 +77,7 @@ static void read_monitor(lua_State *L, bool named, const model *m, model_monitor
     spec_run_update(L, lua_gettop(L), named, &u, value);
     spec_check_positions(L, m->dims, u.position_dims);
     spec_take_reach(&u, out->map);
+    spec_settle_map_sides(L, out->map);
     out->map->outputs[0].value = value[0];
     out->subject = spec_array(L, 1, sizeof *out->subject);
     *out->subject = (subject){.family = &families[FAMILY_STENCIL],

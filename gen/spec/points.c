@@ -56,24 +56,6 @@ static void check_centre(lua_State *L, const char *name, const spec_update *u) {
                           u->model->fields[u->model->arrays[i].field].name);
 }
 
-/* Points load and store numbers of the dtype. */
-static void check_storage(lua_State *L, const char *where, const model_field *f) {
-    if (dtype_is_narrow(f->storage))
-        spec_fail(L, "%s: the cells of '%s' are %s; points are of fields stored in the dtype",
-                  where, f->name, dtype_words[f->storage].name);
-}
-
-static void check_reads(lua_State *L, const char *where, const model *m, expr_id value) {
-    const spec_state *s = spec_of(L);
-    spec_charge_memory(L, (size_t)s->pool->count);
-    const bool *live = expr_live(s->pool, s->job, &value, 1);
-    for (int i = 0; i < s->pool->count; i++) {
-        const expr_node *n = expr_get(s->pool, i);
-        if (live[i] && n->op == EXPR_TAP && n->index < m->array_count)
-            check_storage(L, where, &m->fields[m->arrays[n->index].field]);
-    }
-}
-
 /* The function on the top of the stack, called with (s, f, p). */
 static expr_id run_inject(lua_State *L, const char *where, bool named, model *m) {
     spec_state *s = spec_of(L);
@@ -94,7 +76,6 @@ static expr_id run_inject(lua_State *L, const char *where, bool named, model *m)
     const expr_id value =
         spec_to_output(L, job_print(s->job, "the value that %s returns", where), "f");
     check_centre(L, u.name, &u);
-    check_reads(L, where, m, value);
     lua_settop(L, base);
     s->update = NULL;
     lua_pushnil(L); /* for the caller, who pops the function */
@@ -109,7 +90,6 @@ static void read_set(lua_State *L, bool named, model *m, model_set *set) {
         spec_fail_expected(L, where, NULL, "a table such as { field = \"u\", sample = true }", -1);
     spec_check_keys(L, -1, where, spec_set_keys);
     set->field = find_field(L, job_print(j, "%s.field", where), m);
-    check_storage(L, where, &m->fields[set->field]);
     const bool samples = spec_flag(L, lua_gettop(L), "sample");
     const bool injects = spec_get(L, -1, "inject");
     if (samples == injects)

@@ -203,14 +203,21 @@ bool spec_read_parameters(lua_State *, int table, model *);
 void spec_sort_parameters(model *);
 extern const spec_key spec_field_keys[];
 
-/* fields.c: boundary and schedule */
+/* boundary.c: the key boundary of a spec and of its fields; that of a stage, over the sides that
+   the model has */
 #define SPEC_BOUNDARY "boundary"
 int spec_constant(lua_State *);
 void spec_read_boundary(lua_State *, int table, model *, boundary by_default);
-void spec_read_sides(lua_State *, int table, model *); /* over the sides that the model has */
-void spec_read_schedule(lua_State *, int table, model *);
+void spec_read_sides(lua_State *, int table, model *);
+/* Once it is known what is read and written: what fields' own rules mean for the model; and for the
+   map of a monitor, whose array is fixed where a field that it reads is. */
+void spec_settle_sides(lua_State *, model *);
+void spec_settle_map_sides(lua_State *, model *);
 /* Refuses an axis that the stencil does not have, or beyond the first `axes` that a key has. */
 void spec_check_axis(lua_State *, const char *where, int axis, int dims, int axes);
+
+/* fields.c: schedule */
+void spec_read_schedule(lua_State *, int table, model *);
 const spec_key *spec_schedule_keys(job *); /* of gen/stencil/schedule.h */
 const char **spec_method_words(job *);     /* by the table of methods */
 
@@ -278,6 +285,7 @@ void spec_finish_model(lua_State *, model *, const expr_id outputs[MAX_FIELDS]);
    NULL: they have the same. */
 void spec_finish_stage(lua_State *, model *, const expr_id outputs[MAX_FIELDS], const int *arrays);
 /* Adds the parameters among these nodes of the load's pool. */
+void spec_collect_sides(lua_State *, model *, const model *of); /* those that its sides name */
 void spec_collect_parameters(lua_State *, model *, const bool *live);
 void spec_collect_attached(lua_State *, model *); /* those of points and monitors */
 void spec_put_constants(lua_State *, const subject *, const spec_constants *);

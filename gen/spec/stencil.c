@@ -191,6 +191,7 @@ int spec_stencil(lua_State *L) {
     spec_read_points(L, 1, b.named, m);
     spec_read_boundary(L, 1, m, BOUNDARY_FIXED);
     spec_read_monitors(L, 1, b.named, m);
+    spec_settle_sides(L, m);
     spec_read_schedule(L, 1, m);
     spec_read_tune(L, 1, m);
     spec_finish_model(L, m, b.outputs);

@@ -244,6 +244,7 @@ static void make_stage(lua_State *L, const system_reading *r, const model *whole
         if (stage->outputs[o] != EXPR_NONE)
             outputs[count++] = stage->outputs[o];
     spec_of(L)->line = stage->line;
+    spec_settle_sides(L, m);
     spec_finish_stage(L, m, outputs, map);
     stage->model = m;
 }
@@ -314,6 +315,7 @@ static void collect_parameters(lua_State *L, const system_reading *r, model *who
         spec_charge_memory(L, (size_t)s->pool->count);
         spec_collect_parameters(
             L, whole, expr_live(s->pool, s->job, r->stages[i].outputs, r->all->output_count));
+        spec_collect_sides(L, whole, r->stages[i].model);
     }
     spec_collect_attached(L, whole);
     whole->declared = true;

@@ -83,22 +83,22 @@ void block_write_walk(text *t, const plan *p, const program *program) {
    Instructions: of a point, a load, and an element staged. Cycles of waiting: for a load, for a
    warp of the block, for the start of a block that stages, and for each of its steps. Then the
    share by which a block near an edge takes longer, for packs by each cell of reach; and the
-   exponent that joins the times. */
+   exponents that join the times, and those of the two memories, of which the busier takes nearly
+   all. */
 static const struct costs {
     double point, load, stage_walking, stage_tiled;
     double load_cycles, warp_cycles, start_cycles, step_cycles;
     double edge_pack, edge_block;
-    double overlap;
-} costs = {79, 3.2, 1, 43, 87, 60, 1600, 1000, 0.23, 1.0, 2.65};
+    double overlap, memories;
+} costs = {79, 3.2, 1, 43, 87, 60, 1600, 1000, 0.23, 1.0, 2.65, 10};
 
 /* The rest is arithmetic. Half the multiplications pair with an addition to one instruction, and a
    function is worth eight. A sector is 32 bytes, and one in four of the sectors beyond a row's ends
    is not found in the caches. Of a halo along the last axis a tenth is lost even when its slab fits
-   half the L2. A grid of a few blocks is never charged more than `most_waste`. */
+   half the L2. */
 static const double pairs = 0.5, function_instructions = 8;
 static const double sector_bytes = 32, sectors_missed = 0.25;
 static const double slab_share = 0.5, halo_missed = 0.1;
-static const double most_waste = 2.5;
 
 static const double bytes_a_cycle = 128; /* of L1 or shared memory, a multiprocessor */
 static const double lanes = 128;
@@ -176,14 +176,21 @@ double block_pack_edge(const plan *p) {
     return costs.edge_pack * (p->high[0] + 1);
 }
 
+/* How many times its blocks fill all multiprocessors. */
+static double waves_of(const plan *p, const int64_t size[AXES]) {
+    double covered;
+    return plan_blocks(p, size, &covered) /
+           ((double)p->gpu->multiprocessors * p->estimate.blocks_resident);
+}
+
 /* Seconds a point if waiting alone counted: everything in flight is renewed once in a latency. */
-static double waiting(const plan *p) {
+static double waiting(const plan *p, double waves) {
     const double threads = plan_threads(p);
     const double cycles = p->form->block->cycles != NULL
                               ? p->form->block->cycles(p)
                               : (block_load_cycles(p) + costs.warp_cycles * threads / WARP) *
                                     ceil(points_of(p->tile) / p->schedule.vector / threads);
-    return cycles / (points_of(p->per_block) * p->estimate.blocks_resident) /
+    return cycles / (points_of(p->per_block) * p->estimate.blocks_resident * fmin(waves, 1)) /
            (p->gpu->clock * p->gpu->multiprocessors);
 }
 
@@ -201,16 +208,35 @@ static double edges(const plan *p, const int64_t size[AXES]) {
     return 1 + share * (1 - inner);
 }
 
-/* How much longer it takes because a size leaves a part of a wave of blocks, and of a block's
-   lanes, without work. */
-static double waste(const plan *p, const int64_t size[AXES]) {
+/* Instructions by which the warps at the grid's edges make a point longer, where a thread reads
+   from global memory: all lanes of a warp wait for one whose taps ask where they lie. A thread of a
+   pack makes such points one after the other. What `fixed` costs is in `edges`. */
+static double edge_instructions(const plan *p, const int64_t size[AXES]) {
+    static const double tap = 60, point = 100;
+    if (p->form->staged || p->form->staged_all || model_all_fixed(p->facts->model))
+        return 0;
+    double inner = 1;
+    int room = WARP; /* threads of a warp, which are laid along x, y, z */
+    for (int k = 0; k < AXES; k++) {
+        const int threads = p->block[k] < room ? p->block[k] : room;
+        const double extent = threads * (k == 0 ? p->schedule.vector : 1);
+        const double n = p->axes[k] < 0 ? 1 : (double)size[p->axes[k]], warps = ceil(n / extent);
+        const double at_edges = ceil(p->low[k] / extent) + ceil(p->high[k] / extent);
+        inner *= warps > at_edges ? (warps - at_edges) / warps : 0;
+        room /= threads;
+    }
+    return (1 - inner) * (point + tap * p->facts->all_taps);
+}
+
+/* How much longer it takes because a size leaves a part of the last wave of blocks, and of a
+   block's lanes, without work. */
+static double waste(const plan *p, const int64_t size[AXES], double waves) {
     double covered;
-    const double blocks = plan_blocks(p, size, &covered);
-    const double waves = blocks / ((double)p->gpu->multiprocessors * p->estimate.blocks_resident);
+    plan_blocks(p, size, &covered);
     const double idle_lanes = 32.0 * ((plan_threads(p) + 31) / 32) / plan_threads(p);
     /* Half of the last wave's idle time is hidden by blocks that end early. */
-    const double rounding = (1 + ceil(waves) / waves) / 2;
-    return covered * idle_lanes * (rounding < most_waste ? rounding : most_waste);
+    const double rounding = waves > 1 ? (1 + ceil(waves) / waves) / 2 : 1;
+    return covered * idle_lanes * rounding;
 }
 
 /* Lines of 32 bytes that a row of the tile touches beyond its own, and halos that the L2 has lost
@@ -239,6 +265,23 @@ static double short_rows(const plan *p, double bytes) {
     return row < bytes_a_cycle ? bytes_a_cycle / row : 1;
 }
 
+/* Elements that a block asks the second-level cache for, for each point: its tile with the rows
+   around it. */
+static double block_asked(const plan *p) {
+    const double sector = sector_bytes / (double)model_cell_bytes(p->facts->model);
+    double sum = 0;
+    for (int i = 0; i < p->array_count; i++) {
+        const plan_array *a = &p->arrays[i];
+        double share[AXES];
+        for (int k = 0; k < AXES; k++)
+            share[k] = (a->low[k] + a->high[k]) / (double)p->per_block[k];
+        const double x = share[0] > 0 ? 1 + 2 * sector / p->per_block[0] : 1;
+        sum += x * (p->facts->column_or_plane ? 1 + share[1] + share[2]
+                                              : (1 + share[1]) * (1 + share[2]));
+    }
+    return sum;
+}
+
 /* Seconds that starting the blocks takes, whatever they do. On an H200 2^19 blocks of 64 threads
    took 0.324 ms; half as many blocks of 128 threads took 0.274 ms, which is the time of their
    memory. */
@@ -253,23 +296,30 @@ void block_cost(plan *p, const int64_t size[AXES]) {
     const model *m = p->facts->model;
     plan_estimate *e = &p->estimate;
     const gpu *t = p->gpu;
-    const double bytes = (double)model_cell_bytes(m);     /* but in shared memory */
-    const double machine = t->clock * t->multiprocessors; /* multiprocessor cycles a second */
+    const double bytes = (double)model_cell_bytes(m); /* but in shared memory */
     p->form->block->traffic(p);
     e->blocks_resident = plan_resident(p);
+    /* Cycles a second of the multiprocessors that have a block. */
+    const double waves = waves_of(p, size);
+    const double machine = t->clock * t->multiprocessors * fmin(waves * e->blocks_resident, 1);
     e->bytes_per_point = device_bytes(m, p, size);
-    e->instructions_per_point = p->form->block->instructions(p);
+    e->instructions_per_point = p->form->block->instructions(p) + edge_instructions(p, size);
+    /* Elements from a lane's to the next lane's, where each is loaded alone. */
+    const double apart = plan_takes_spare(p, size) ? p->schedule.vector : 1;
+    const double device = e->bytes_per_point / gpu_copy_rate(t);
+    const double cache = (bytes * block_asked(p) + e->bytes_per_point) / gpu_l2_rate(t);
     const struct {
         const char *what;
         double seconds; /* a point */
     } terms[] = {
-        {"device memory", e->bytes_per_point / gpu_copy_rate(t)},
+        {device > cache ? "device memory" : "the second-level cache",
+         pow(pow(device, costs.memories) + pow(cache, costs.memories), 1 / costs.memories)},
         {"instructions", e->instructions_per_point / (lanes * machine)},
-        {"the first-level cache", (e->loads_per_point + m->output_count) * bytes *
+        {"the first-level cache", (e->loads_per_point + m->output_count) * bytes * apart *
                                       short_rows(p, bytes) / (bytes_a_cycle * machine)},
         {"shared memory",
          e->shared_per_point * (double)dtype_words[m->dtype].bytes / (bytes_a_cycle * machine)},
-        {"waiting for memory", waiting(p)},
+        {"waiting for memory", waiting(p, waves)},
     };
     double sum = 0, longest = 0;
     for (size_t i = 0; i < sizeof terms / sizeof terms[0]; i++) {
@@ -282,7 +332,7 @@ void block_cost(plan *p, const int64_t size[AXES]) {
     double points = 1;
     for (int axis = 0; axis < m->dims; axis++)
         points *= (double)size[axis];
-    e->seconds = pow(sum, 1 / costs.overlap) * points * edges(p, size) * waste(p, size);
+    e->seconds = pow(sum, 1 / costs.overlap) * points * edges(p, size) * waste(p, size, waves);
     const double start = starting(p, size);
     if (start > e->seconds) {
         e->seconds = start;

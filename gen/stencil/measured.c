@@ -68,7 +68,7 @@ static bool note(job *j, const plans_line *r, const plan_facts *f, const gpu *t,
     schedule_parse(j, r->plan, "a plan", &s);
     const char *refusal;
     plan *p = plan_fit(j, f, &s, t, &refusal);
-    if (p == NULL)
+    if (p == NULL || p->form->unrated)
         return false;
     for (int axis = 0; axis < AXES; axis++)
         out->size[axis] = axis < r->size_count ? r->size[axis] : 1;
@@ -94,7 +94,7 @@ static bool is_rate(const plans_line *l, const model *m) {
 plan_measured *plan_measured_new(job *j, const plan_facts *f, const gpu *t) {
     plan_measured *known_here = job_alloc(j, sizeof *known_here);
     const char *class = plan_measured_class(j, f);
-    if (class == NULL)
+    if (class == NULL || t->processor != NULL)
         return known_here;
     const plans *all = plans_known(j, t);
     known_here->all = job_array(j, (size_t)all->count, sizeof *known_here->all);
@@ -157,7 +157,9 @@ static double usual_factor(const plan_measured *m, const plan *p, const int64_t 
         logs += log(k->factor);
         count++;
     }
-    return count > 0 ? doubts_of(p)->schedule * exp(logs / count) : 1;
+    if (count == 0) /* several steps are harder to foretell than the single ones they replace */
+        return plan_method(p)->fused ? doubts_of(p)->schedule : 1;
+    return doubts_of(p)->schedule * exp(logs / count);
 }
 
 double plan_measured_factor(const plan_measured *m, const plan *p, const int64_t size[AXES]) {

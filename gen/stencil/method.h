@@ -36,6 +36,7 @@ struct form {
                          tile */
     bool sums;        /* it adds up planes (add_plane of plan.h) instead of making points … */
     bool points;      /* … or does both */
+    bool rows;        /* of sums: row by row of each plane (add_row) */
     bool plain;       /* plan.h need not say how far each array is read */
     bool packs;       /* it serves rows of packs alone: other calls take a spare */
     bool one_way;     /* its blocks do not ask where they stand (Arguments::inner_first) */
@@ -43,6 +44,7 @@ struct form {
     bool constant;    /* keeps the weights in constant memory */
     bool positions;   /* of several steps: it serves updates that ask for positions */
     bool cooperative; /* of several steps: its blocks wait for each other */
+    bool unrated;     /* rates of plans files are those of the method's other templates */
     const block_form *block; /* NULL: the method lays out its own threads */
 
     /* Completes a plan that has its facts, schedule, form, GPU and axes, but for its cost. NULL, or
@@ -58,6 +60,8 @@ struct form {
     void (*needs)(
         const plan *,
         program_needs *); /* what a call must have for this kernel; other calls take a spare */
+    void (*box)(const plan *, const plan_array *,
+                int box[AXES]); /* of an array, what the kernel fetches by a bulk copy */
 
     /* Of several steps a launch. fewer: how many steps a shorter launch of the same kernel makes;
        1: there is none. together: how many of the `rest` steps that whole launches leave are made
@@ -72,6 +76,7 @@ typedef struct method {
     const char *name, *summary; /* what specs and reports call it, and a sentence for `explain` */
     unsigned keys;              /* the optional keys of schedules that it has: bits of
                                    gen/stencil/schedule.h */
+    bool serial;                /* a block is one thread: it suits processors, and no GPU */
     bool fused;                 /* makes several steps a launch, at least two */
     bool walks_open;            /* how far blocks walk is chosen last, by the grid's size */
     int textbook_tile; /* the textbook's input tile along an axis; 0: none is in shared memory */
@@ -95,9 +100,11 @@ typedef struct method {
     ROW(constant)                                                                                  \
     ROW(cached_halo)                                                                               \
     ROW(streamed)                                                                                  \
-    ROW(ring)                                                                                      \
+    ROW(bulk)                                                                                      \
     ROW(temporal)                                                                                  \
-    ROW(resident)
+    ROW(resident)                                                                                  \
+    ROW(rows)                                                                                      \
+    ROW(overlapped)
 #define METHOD_COUNT(name) +1
 enum { METHODS = 1 METHOD_TABLE(METHOD_COUNT) };
 extern const method *const methods[METHODS];
@@ -113,6 +120,12 @@ static inline bool plan_has_packs(const plan *p) {
     return p->form->packs;
 }
 
+/* Whether the rows of a grid, which lie one behind the other, are no packs, so that a spare kernel
+   loads their points one by one. */
+static inline bool plan_takes_spare(const plan *p, const int64_t size[AXES]) {
+    return plan_has_packs(p) && p->facts->model->dims > 1 && size[0] % p->schedule.vector != 0;
+}
+
 /* ---- what methods share ---------------------------------------------------------------------- */
 
 /* How many words of 32 bits a number of the model's dtype has. */
@@ -122,6 +135,7 @@ static inline int plan_words(const plan *p) {
 
 int method_walks_none(int dims);
 int method_walks_last(int dims);
+void plan_write_rows(text *, const plan *); /* the rows of x that taps read: Row of plan.h */
 void plan_write_triple(text *, const char *name,
                        const int v[AXES]); /* name_x, name_y, name_z of plan.h */
 int fused_fewer_by_halves(const plan *,

@@ -38,3 +38,16 @@ void plan_write_triple(text *t, const char *name, const int v[AXES]) {
     text_printf(t, "    static constexpr int %s_x = %d, %s_y = %d, %s_z = %d;\n", name, v[0], name,
                 v[1], name, v[2]);
 }
+
+void plan_write_rows(text *t, const plan *p) {
+    const plan_facts *f = p->facts;
+    text_add(t, "// The rows of x that a point's taps read.\ntemplate <int row> struct Row;\n");
+    for (int r = 0; r < f->row_count; r++)
+        text_printf(
+            t,
+            "template <> struct Row<%d> { static constexpr int array = %d, dy = %d, dz = %d, "
+            "low = %d, high = %d; };\n",
+            r, p->kernel_array[f->rows[r].array], f->rows[r].dy, f->rows[r].dz, f->rows[r].low,
+            f->rows[r].high);
+    text_add(t, "\n");
+}

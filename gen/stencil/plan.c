@@ -51,8 +51,9 @@ static const char *check_tile(job *j, const model *m, const schedule *s) {
     int64_t points = 1;
     for (int axis = 0; axis < m->dims; axis++) {
         points *= s->tile[axis] > 0 ? s->tile[axis] : 1;
-        if (points > MAX_TILE_POINTS)
-            return job_print(j, "a tile has at most %d points", MAX_TILE_POINTS);
+        if (points > (of->serial ? MAX_BLOCK_EXTENT : MAX_TILE_POINTS))
+            return job_print(j, "a tile has at most %d points",
+                             of->serial ? MAX_BLOCK_EXTENT : MAX_TILE_POINTS);
     }
     for (int axis = 0; axis < m->dims; axis++)
         if ((int64_t)(s->tile[axis] + 1) * (s->coarsen[axis] + 1) > MAX_BLOCK_EXTENT)
@@ -76,22 +77,19 @@ static const char *check_keys(job *j, const schedule *s) {
 }
 
 static const char *check_vector(job *j, const model *m, const schedule *s) {
-    const int bytes = (int)model_cell_bytes(m) * s->vector;
+    const bool fused = methods[s->method]->fused; /* between steps it moves numbers, not cells */
+    const int bytes = (int)(fused ? dtype_words[m->dtype].bytes : model_cell_bytes(m)) * s->vector;
     if ((s->vector & (s->vector - 1)) != 0 || bytes > MAX_PACK_BYTES)
         return job_print(j, "vec=%d: packs have a power of two elements and at most %d bytes",
                          s->vector, MAX_PACK_BYTES);
-    if (s->tile[0] % s->vector != 0 && !methods[s->method]->fused)
+    if (s->tile[0] % s->vector != 0 && !fused)
         return job_print(j, "tile=%d: x must be a multiple of vec=%d", s->tile[0], s->vector);
     return NULL;
 }
 
-/* A thread keeps pointers to where its results go, all of one type. */
 static const char *check_cells(const model *m, const form *of) {
     if (model_is_narrow(m) && !of->narrow)
         return "it moves cells as they are, and cells of half and bfloat16 are converted";
-    for (int o = 1; o < m->output_count; o++)
-        if (model_storage(m, m->outputs[o].field) != model_storage(m, m->outputs[0].field))
-            return "the fields that are written have cells of different types";
     return NULL;
 }
 
@@ -179,8 +177,16 @@ plan *plan_fit(job *j, const plan_facts *f, const schedule *s, const gpu *t, con
     return *refusal == NULL ? p : NULL;
 }
 
+/* A processor runs the threads of a block one after another, without vectors; the factor is that of
+   most methods on the cpu device. */
+static const double one_by_one = 16;
+
 void plan_cost(plan *p, const int64_t size[AXES]) {
     p->form->cost(p, size);
+    if (p->gpu->processor == NULL || plan_method(p)->serial)
+        return;
+    p->estimate.seconds *= one_by_one;
+    p->estimate.bound = "threads one by one";
 }
 
 const char *plan_take_shared(job *j, plan *p, int64_t bytes) {

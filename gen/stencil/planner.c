@@ -75,19 +75,37 @@ static void try_method(search *s, int m, const char **refusal) {
         *refusal = s->refusal;
 }
 
-static const char *explain_choice(search *s, const char *runner_up, double factor) {
-    const plan_estimate *e = &s->best->estimate;
-    text t = text_new(s->job);
-    text_printf(&t, "bound by %s: ", e->bound);
-    text_number(&t, e->instructions_per_point, 3);
-    text_add(&t, " instructions, ");
-    text_number(&t, e->bytes_per_point, 3);
-    text_add(&t, " bytes of device memory and ");
-    text_number(&t, e->shared_per_point, 3);
-    text_printf(&t,
+static void explain_gpu(const plan *p, text *t) {
+    const plan_estimate *e = &p->estimate;
+    text_printf(t, "bound by %s: ", e->bound);
+    text_number(t, e->instructions_per_point, 3);
+    text_add(t, " instructions, ");
+    text_number(t, e->bytes_per_point, 3);
+    text_add(t, " bytes of device memory and ");
+    text_number(t, e->shared_per_point, 3);
+    text_printf(t,
                 " accesses to shared memory a point; about %d registers a thread, %d blocks of "
                 "%d threads a multiprocessor",
-                e->registers, e->blocks_resident, plan_threads(s->best));
+                e->registers, e->blocks_resident, plan_threads(p));
+}
+
+static void explain_processor(const plan *p, text *t) {
+    const plan_estimate *e = &p->estimate;
+    const processor *of = p->gpu->processor;
+    text_printf(t, "planned for this processor (%d core%s, vectors of %d bytes), bound by %s: ",
+                of->cores, of->cores == 1 ? "" : "s", of->vector_bytes, e->bound);
+    text_number(t, e->instructions_per_point, 3);
+    text_add(t, " instructions and ");
+    text_number(t, e->bytes_per_point, 3);
+    text_add(t, " bytes of memory a point");
+}
+
+static const char *explain_choice(search *s, const char *runner_up, double factor) {
+    text t = text_new(s->job);
+    if (s->gpu->processor != NULL)
+        explain_processor(s->best, &t);
+    else
+        explain_gpu(s->best, &t);
     if (s->tried.count > 1)
         text_printf(&t, "; the best of %d candidates by the model", s->tried.count);
     if (s->tried.count > 1 && plan_measured_count(s->measured) > 0)
@@ -108,24 +126,38 @@ static bool wants_fused(const search *s) {
            w->time > 1 || w->lane[0] > 1 || w->lane[1] > 1 || w->stages > 1;
 }
 
-/* The best plan of every method, and of all. */
-static plan *try_all(search *s) {
-    plan *best[METHODS] = {NULL};
+/* Whether a method is for what is planned for. On a processor the others are still made where they
+   are asked for, and where the constraints leave nothing else. */
+static bool suits(const search *s, int m) {
+    return methods[m]->serial == (s->gpu->processor != NULL) || s->wanted->method == m;
+}
+
+/* The best plan of each method that suits, or of each of the others; the best of all. */
+static plan *try_those(search *s, bool suited, plan *best[METHODS], text *reasons) {
     plan *winner = NULL;
-    text reasons = text_new(s->job);
     for (int m = 1; m < METHODS; m++) {
         const char *refusal;
-        if (methods[m]->fused && !wants_fused(s))
+        if (suits(s, m) != suited || (methods[m]->fused && !wants_fused(s)))
             continue;
         s->best = NULL;
         try_method(s, m, &refusal);
         best[m] = s->best;
         if (s->best == NULL)
-            text_printf(&reasons, "%smethod %s: %s", reasons.length > 0 ? "; " : "",
+            text_printf(reasons, "%smethod %s: %s", reasons->length > 0 ? "; " : "",
                         methods[m]->name, refusal);
         else if (is_better(s, s->best, winner))
             winner = s->best;
     }
+    return winner;
+}
+
+/* The best plan of every method, and of all. */
+static plan *try_all(search *s) {
+    plan *best[METHODS] = {NULL};
+    text reasons = text_new(s->job);
+    plan *winner = try_those(s, true, best, &reasons);
+    if (winner == NULL)
+        winner = try_those(s, false, best, &reasons);
     if (winner == NULL)
         job_fail(s->job, FAULT_PLAN, s->facts->model->file, s->facts->model->line,
                  "no method serves: %s", reasons.data);
@@ -193,6 +225,23 @@ plan *plan_make(job *j, const model *m, const schedule *wanted, const gpu *t,
     return p;
 }
 
+/* Whether some plan was made. */
+static bool visit_those(search *s, bool suited) {
+    bool some = false;
+    for (int m = 1; m < METHODS; m++) {
+        const char *refusal;
+        if ((s->wanted->method != 0 && s->wanted->method != m) || suits(s, m) != suited ||
+            (methods[m]->fused && !wants_fused(s)))
+            continue;
+        s->best = NULL;
+        try_method(s, m, &refusal);
+        some |= s->best != NULL;
+        if (s->refusal != NULL)
+            s->visitor->refused(s->visitor->user, s->which, m, s->refusal);
+    }
+    return some;
+}
+
 void plan_visit(job *j, const model *m, const schedule *wanted, int count, const gpu *t,
                 const int64_t size[AXES], int64_t steps, const plan_visitor *visitor) {
     const schedule free = {.time = 1};
@@ -201,17 +250,9 @@ void plan_visit(job *j, const model *m, const schedule *wanted, int count, const
     s.visitor = visitor;
     for (s.which = 0; s.which < count; s.which++) {
         s.wanted = &wanted[s.which];
-        const bool fused = wants_fused(&s);
-        if (fused && s.single == NULL)
+        if (wants_fused(&s) && s.single == NULL)
             s.single = search_best(&one);
-        for (int m = 1; m < METHODS; m++) {
-            const char *refusal;
-            if ((s.wanted->method != 0 && s.wanted->method != m) || (methods[m]->fused && !fused))
-                continue;
-            s.best = NULL;
-            try_method(&s, m, &refusal);
-            if (s.refusal != NULL)
-                visitor->refused(visitor->user, s.which, m, s.refusal);
-        }
+        if (!visit_those(&s, true))
+            visit_those(&s, false);
     }
 }

@@ -169,7 +169,8 @@ static void try_block(search *s, const int tile[AXES], int vector, int coarsen, 
         if (axis != walk && candidate.coarsen[axis] == 1)
             candidate.coarsen[axis] = 0;
     }
-    if (rows > 1 && s->wanted->coarsen[1] == 0)
+    /* A line that gives the walk alone means one row a thread: plans of one row print so. */
+    if (rows > 1 && s->wanted->coarsen[1] == 0 && s->wanted->coarsen[walk] == 0)
         candidate.coarsen[1] = rows;
     if (walk >= 0 && candidate.coarsen[walk] == 0)
         candidate.coarsen[walk] = coarsen;
@@ -180,18 +181,50 @@ static void try_block(search *s, const int tile[AXES], int vector, int coarsen, 
     try_passes(s, &candidate);
 }
 
+/* Rows of a thread: single points cost as many instructions as packs, and need less room. */
+static int most_rows(const search *s, int vector) {
+    const bool has = (methods[s->method]->keys & SCHEDULE_ROWS) != 0 && s->facts->model->dims == 3;
+    return !has ? 1 : vector == 1 ? 4 : 2;
+}
+
 void search_blocks(search *s, const search_tiles *tiles, const int *coarsen, const int *vectors) {
-    const int dims = s->facts->model->dims;
-    const int most_rows = (methods[s->method]->keys & SCHEDULE_ROWS) != 0 && dims == 3 ? 2 : 1;
-    const search_tiles *of = &tiles[dims - 1];
+    const search_tiles *of = &tiles[s->facts->model->dims - 1];
     for (int t = 0; t < SEARCH_TILES && (*of)[t][0] != 0; t++)
         for (int v = 0; vectors[v] != 0; v++)
             for (int k = 0; k == 0 || coarsen[k] != 0; k++) {
-                for (int rows = 1; rows <= most_rows; rows++)
+                for (int rows = 1; rows <= most_rows(s, vectors[v]); rows *= 2)
                     try_block(s, (*of)[t], vectors[v], coarsen[k], rows);
                 if (coarsen[k] == 0)
                     break;
             }
+}
+
+/* The tiles for packs of `vector` points: no higher than the grid, but for the rows of a thread. */
+static void fit_tiles(const search *s, int vector, search_tiles tiles) {
+    enum { MOST_WIDE = 128, LEAST_THREADS = 128, MOST_HEIGHTS = 8, ROWS = 4 };
+    const int packs = (int)((s->size[0] - 1) / vector + 1);
+    const int parts = (packs - 1) / MOST_WIDE + 1, wide = (packs - 1) / parts + 1;
+    const int highest = s->size[1] < LEAST_THREADS ? round_up((int)s->size[1], ROWS) : MAX_THREADS;
+    const int most = s->facts->model->dims == 3 ? MOST_HEIGHTS * most_rows(s, vector) / ROWS : 2;
+    for (int k = 0; 1 << k <= most; k++) {
+        const int high = smaller(larger(LEAST_THREADS / wide, 1) << k, highest);
+        tiles[k][0] = wide * vector;
+        tiles[k][1] = high;
+        tiles[k][2] = larger(LEAST_THREADS / (wide * high), 1); /* where no axis is walked */
+    }
+}
+
+void search_short(search *s, const int *coarsen, const int *vectors) {
+    enum { LONG = 1024 };
+    const int dims = s->facts->model->dims;
+    if (dims == 1 || s->size[0] > LONG)
+        return;
+    for (int v = 0; vectors[v] != 0; v++) {
+        search_tiles tiles[AXES] = {{{0}}};
+        const int one[] = {vectors[v], 0};
+        fit_tiles(s, vectors[v], tiles[dims - 1]);
+        search_blocks(s, tiles, coarsen, one);
+    }
 }
 
 /* ---- several steps a launch
@@ -203,6 +236,10 @@ int search_given(int wanted, int choice) {
 
 int search_widest(const search *s) {
     return MAX_PACK_BYTES / (int)model_cell_bytes(s->facts->model);
+}
+
+int search_widest_numbers(const search *s) {
+    return MAX_PACK_BYTES / (int)dtype_words[s->facts->model->dtype].bytes;
 }
 
 enum { LEAST_WALK = 16, MOST_WAVES = 6, FEW_PARTS = 6 };

@@ -31,7 +31,8 @@ plan_measured *plan_measured_new(job *, const plan_facts *, const gpu *);
    into, as logarithms of ratios. The factor grows where these are not the very same; with another
    number of parts it is at least the schedule's mean. A schedule that was not measured gets the
    mean of its method at the nearest size, and more, so that it is not chosen for an error of the
-   model. Where none of its method was measured the factor is 1. */
+   model. Where none of its method was measured the factor is 1, and more for several steps a
+   launch, which are harder to foretell than the single steps that they replace. */
 double plan_measured_factor(const plan_measured *, const plan *, const int64_t size[AXES]);
 
 int plan_measured_count(const plan_measured *);
@@ -82,12 +83,17 @@ typedef int search_tiles[SEARCH_TILES][AXES];
    of axes. */
 void search_blocks(search *, const search_tiles *tiles, const int *coarsen, const int *vectors);
 
+/* The same with tiles that fit rows of x shorter than several blocks: these cut a row into equal
+   parts, and take as many rows as make 128 threads or more. */
+void search_short(search *, const int *coarsen, const int *vectors);
+
 /* Several steps a launch: one schedule, complete but for how far it walks. */
 void search_fused(search *, schedule);
 
 int search_given(int wanted, int choice);        /* what the constraints say, else the choice */
 bool search_is_useful(const search *, int time); /* no more steps than a run has */
-int search_widest(const search *);               /* elements of the widest load */
+int search_widest(const search *);               /* elements of the widest load … */
+int search_widest_numbers(const search *);       /* … of numbers, which narrow cells are not */
 
 /* Where the constraints leave the tile open, it is what the halo leaves of `width` points; false
    where nothing is left. */

@@ -64,7 +64,19 @@ void source_list_arrays(job *j, const model *m, program *p) {
                                                m->parameters[i].has_value, m->parameters[i].value};
 }
 
+/* The boxes that bulk copies fetch, of each array that taps read. */
+static void describe_maps(const plan *p, program_launch *l) {
+    l->grid.map_count = p->array_count;
+    for (int i = 0; i < p->array_count; i++) {
+        program_map *map = &l->grid.maps[i];
+        map->grid = p->is_pass ? p->from : source_read_grid(p->facts->model, p->arrays[i].array);
+        p->form->box(p, &p->arrays[i], map->box);
+    }
+}
+
 void source_describe_launch(const plan *p, program_launch *l) {
+    if (p->form->box != NULL)
+        describe_maps(p, l);
     l->shared_bytes = p->shared_bytes;
     l->barriers = p->form->barriers;
     l->grid.vector = p->schedule.vector;
@@ -102,6 +114,15 @@ static void describe_layers(job *j, const plan *p, program *out) {
     }
 }
 
+/* Of a launch of several steps: where fields with two levels leave the older one. */
+static void describe_seconds(job *j, const model *m, program *out) {
+    out->grid.layers = job_array(j, (size_t)m->output_count, sizeof *out->grid.layers);
+    for (int o = 0; o < m->output_count; o++)
+        if (m->fields[m->outputs[o].field].levels > 1)
+            out->grid.layers[out->grid.layer_count++] = (program_layer){
+                .name = job_print(j, "%s.last", m->fields[m->outputs[o].field].name)};
+}
+
 static program_needs needs_of(const plan *p) {
     program_needs n = {.multiple = 1, .low = {-1, -1, -1}, .high = {-1, -1, -1}};
     if (p->form->needs != NULL)
@@ -124,6 +145,7 @@ static void describe_spares(job *j, const plan *p, program *out) {
             continue;
         program_launch *l = &out->launches[i], *spare = &out->launches[out->launch_count];
         *spare = *l;
+        spare->grid.map_count = 0;
         spare->entry = job_print(j, "%s_any", l->entry);
         l->grid.spare = out->launch_count++;
         l->grid.needs = needs_of(of);
@@ -141,6 +163,18 @@ static void describe_shape(const model *m, const plan_facts *f, program *out) {
     out->grid.corners = f->corners || !f->column_or_plane;
 }
 
+/* Launches of several steps, and passes, read more than the points that they write. */
+static void find_in_place(job *j, const model *m, const plan *p, program *out) {
+    if (p->single != NULL || p->pass_count > 0)
+        return;
+    for (int o = 0; o < m->output_count; o++) {
+        const int field = m->outputs[o].field;
+        program_array *a = &out->arrays[source_write_grid(m, field)];
+        a->grid.in_place =
+            a->grid.reads >= 0 && model_writes_in_place(j, m, o, a->grid.previous >= 0);
+    }
+}
+
 program *source_describe(job *j, const model *m, const plan *p) {
     program *out = job_alloc(j, sizeof *out);
     out->name = m->name;
@@ -149,8 +183,11 @@ program *source_describe(job *j, const model *m, const plan *p) {
     out->element_bytes = dtype_words[m->dtype].bytes;
     describe_shape(m, p->facts, out);
     source_list_arrays(j, m, out);
+    find_in_place(j, m, p, out);
     if (p->pass_count > 0)
         describe_layers(j, p, out);
+    if (p->single != NULL)
+        describe_seconds(j, m, out);
     const bool passes = p->pass_count > 0;
     out->launch_count = passes ? p->pass_count : p->single != NULL ? source_count_ways(p) : 1;
     out->launches = job_array(j, 2 * (size_t)out->launch_count, sizeof *out->launches);
@@ -162,8 +199,41 @@ program *source_describe(job *j, const model *m, const plan *p) {
                                         : job_print(j, "%s_kernel", m->name);
     }
     describe_spares(j, p, out);
+    for (int i = 0; i < out->launch_count; i++)
+        out->grid.map_count = larger(out->grid.map_count, out->launches[i].grid.map_count);
     out->arguments_bytes = program_arguments_bytes(out);
     return out;
+}
+
+const char *source_describe_memory(job *j, const program *p) {
+    text t = text_new(j), shared = text_new(j);
+    double bytes = 0, saved = 0;
+    for (int i = 0; i < p->array_count; i++) {
+        const program_array *a = &p->arrays[i];
+        bytes += (double)program_grid_bytes(p, i);
+        if (!a->grid.in_place)
+            continue;
+        text_printf(&shared, "%s%s has the memory of %s", saved > 0 ? ", " : "", a->name,
+                    p->arrays[program_oldest(a)].name);
+        saved += (double)program_grid_bytes(p, i);
+    }
+    text_number(&t, bytes, 15);
+    text_printf(&t, " bytes a point in %d array%s", p->array_count, p->array_count == 1 ? "" : "s");
+    if (p->grid.layer_count > 0) {
+        text_add(&t, ", ");
+        text_number(&t, p->grid.layer_count * (double)program_layer_bytes(p), 15);
+        text_printf(&t, " more between launches");
+    }
+    if (saved > 0) {
+        text_add(&t, "; ");
+        text_number(&t, saved, 15);
+        text_printf(&t, " fewer where %s", shared.data);
+    }
+    return t.data;
+}
+
+const char *source_memory(job *j, const model *m, const plan *p) {
+    return source_describe_memory(j, source_describe(j, m, p));
 }
 
 /* ---- text -------------------------------------------------------------------------------- */
@@ -179,7 +249,10 @@ static void write_header(text *t, const model *m, const plan *p, const program *
     source_comment(t, "spec", model_text.data);
     schedule_print(&p->schedule, m->dims, &plan_line);
     source_comment(t, "plan", plan_line.data);
-    source_comment(t, "target", p->gpu->arch);
+    source_comment(t, "target",
+                   p->gpu->processor == NULL
+                       ? p->gpu->arch
+                       : job_print(t->job, "a processor; on a GPU %s", p->gpu->arch));
     if (!m->nonlinear) {
         text_number(&work, model_textbook_operations(m), 15);
         text_add(&work, " operations a point by the textbook, ");

@@ -9,6 +9,12 @@
 
 program *source_make(job *, const model *, const plan *);
 
+/* What the program's arrays and buffers take: "12 bytes a point in 3 arrays; 4 fewer where u.next
+   has the memory of u.prev". */
+const char *source_describe_memory(job *, const program *);
+/* The same by a plan. */
+const char *source_memory(job *, const model *, const plan *);
+
 /* The generated plan.h alone, as a template would include it. */
 const char *source_plan_header(job *, const model *, const plan *);
 

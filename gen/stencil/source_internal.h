@@ -17,7 +17,8 @@ void source_write_kernel(text *, const plan *, const program *, int launch, bool
 void source_write_arguments(text *, const model *, const program *);
 
 /* The same for so many grids; `about` says what they are. */
-void source_write_arguments_of(text *, const model *, int grids, const char *about, size_t bytes);
+void source_write_arguments_of(text *, const model *, int grids, const char *about, int maps,
+                               size_t bytes);
 
 /* The program without its text; and its arrays alone. */
 program *source_describe(job *, const model *, const plan *);

@@ -46,6 +46,37 @@ void source_write_extents(text *t, int dims) {
     text_add(t, ")");
 }
 
+/* A map of what bulk copies fetch, as the driver makes it. */
+static void write_map(text *t, const program *program, const program_launch *l, int which,
+                      const int *arrays) {
+    const program_map *m = &l->grid.maps[which];
+    if (which == 0) {
+        text_add(t, "//     cuuint64_t sizes[3] = {");
+        for (int k = 0; k < AXES; k++)
+            text_printf(t, "%s%s", k > 0 ? ", " : "",
+                        l->grid.axes[k] < 0 ? "1" : extents[l->grid.axes[k]]);
+        text_printf(t, "}, strides[2] = {sizeof(Real) * nx, sizeof(Real) * nx%s};\n",
+                    l->grid.axes[2] == 2 ? " * ny" : "");
+        text_add(t, "//     cuuint32_t steps[3] = {1, 1, 1};\n");
+    }
+    text_printf(
+        t,
+        "//     cuuint32_t box_%d[3] = {%d, %d, %d};\n"
+        "//     cuTensorMapEncodeTiled((CUtensorMap *)&a.map[%d], "
+        "CU_TENSOR_MAP_DATA_TYPE_%s, 3,\n"
+        "//         array_%d, sizes, strides, box_%d, steps, CU_TENSOR_MAP_INTERLEAVE_NONE,\n"
+        "//         CU_TENSOR_MAP_SWIZZLE_NONE, CU_TENSOR_MAP_L2_PROMOTION_L2_128B,\n"
+        "//         CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);\n",
+        which, m->box[0], m->box[1], m->box[2], which,
+        program->element_bytes == sizeof(double) ? "FLOAT64" : "FLOAT32",
+        arrays != NULL ? arrays[m->grid] : m->grid, which);
+}
+
+/* Whether the launch also writes the level before the newest one (base/program.h, "Ways"). */
+static bool leaves_levels(const program *p, const program_launch *l) {
+    return program_has_seconds(p) && l->grid.steps > 1;
+}
+
 void source_write_launch_of(text *t, const program *program, const program_launch *l, bool one_way,
                             const int *arrays) {
     for (int k = 0; k < AXES; k++) {
@@ -57,14 +88,17 @@ void source_write_launch_of(text *t, const program *program, const program_launc
             write_inner_blocks(t, l, k, extent);
         text_add(t, ";\n");
     }
-    for (int i = 0; i < program->array_count; i++) {
-        const program_array *a = &program->arrays[i];
+    const int layers = leaves_levels(program, l) ? program->grid.layer_count : 0;
+    for (int i = 0; i < program->array_count + layers; i++) {
+        const bool array = i < program->array_count;
         text_printf(t, "//     a.grid[%d] = {array_%d, %s, %s}; // %s, %s\n", i,
                     arrays != NULL ? arrays[i] : i, l->grid.axes[1] == 1 ? "nx" : "0",
                     l->grid.axes[2] == 2   ? "nx * ny"
                     : l->grid.axes[2] == 1 ? "nx"
                                            : "0",
-                    a->name, a->written ? "written" : "read");
+                    array ? program->arrays[i].name
+                          : program->grid.layers[i - program->array_count].name,
+                    array && !program->arrays[i].written ? "read" : "written");
     }
     for (int i = 0; i < program->parameter_count; i++)
         text_printf(t, "%sa.parameter[%d] = %s%s", i % 4 == 0 ? "//     " : " ", i,
@@ -72,6 +106,8 @@ void source_write_launch_of(text *t, const program *program, const program_launc
                     i + 1 == program->parameter_count ? ";\n"
                     : i % 4 == 3                      ? ",\n"
                                                       : ",");
+    for (int i = 0; i < l->grid.map_count; i++)
+        write_map(t, program, l, i, arrays);
     write_launch_call(t, l);
 }
 
@@ -114,8 +150,27 @@ void source_write_pack_note(text *t, const program_launch *l) {
             l->grid.vector);
 }
 
+/* After a launch that leaves two levels. */
+static void write_swaps(text *t, const program *p) {
+    const char *before = "// For the next steps ";
+    for (int i = 0, layer = 0; i < p->array_count; i++) {
+        const program_array *a = &p->arrays[i];
+        if (a->grid.reads < 0)
+            continue;
+        text_printf(t, "%s%s and %s swap places", before, p->arrays[a->grid.reads].name, a->name);
+        before = ", ";
+        if (a->grid.previous >= 0)
+            text_printf(t, ", %s and %s too", p->arrays[a->grid.previous].name,
+                        p->grid.layers[layer++].name);
+    }
+    text_add(t, ".\n");
+}
+
 void source_write_launch_notes(text *t, const program *program, const program_launch *l) {
     text_add(t, "// CUDA takes at most 65535 blocks along y and along z.\n");
-    source_write_rotation(t, program);
+    if (leaves_levels(program, l))
+        write_swaps(t, program);
+    else
+        source_write_rotation(t, program);
     source_write_pack_note(t, l);
 }

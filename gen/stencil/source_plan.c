@@ -9,20 +9,41 @@ static const char *truth(bool is) {
     return is ? "true" : "false";
 }
 
+/* never reached: nothing reaches there */
+static const model_side nothing = {.kind = BOUNDARY_CLAMP};
+
 static const model_side *side_of(const model *m, const plan *p, int k, int side) {
-    static const model_side none = {BOUNDARY_CLAMP, 0}; /* never reached: nothing reaches there */
-    return p->axes[k] < 0 ? &none : &m->sides[p->axes[k]][side];
+    return p->axes[k] < 0 ? &nothing : &m->sides[p->axes[k]][side];
+}
+
+/* What reads of one of the kernel's arrays find there. */
+static const model_side *side_of_array(const model *m, const plan *p, int array, int k, int side) {
+    const int field = m->arrays[p->arrays[array].array].field;
+    return p->axes[k] < 0 ? &nothing : model_side_of(m, field, p->axes[k], side);
+}
+
+/* Whether arrays have rules of their own, or arguments the values beyond a side. */
+static bool has_own_edges(const model *m) {
+    return model_has_own_sides(m) || model_has_given_sides(m);
+}
+
+/* Which rules a side has. Bit: the kind. */
+static unsigned kinds_of(const model *m, const plan *p, int k, int side) {
+    unsigned kinds = 1u << side_of(m, p, k, side)->kind;
+    for (int i = 0; i < p->array_count && has_own_edges(m); i++)
+        kinds |= 1u << side_of_array(m, p, i, k, side)->kind;
+    return kinds;
 }
 
 static void write_boundary_facts(text *t, const model *m, const plan *p) {
     bool all_fixed = true, wraps = false, gives_values = false;
     for (int k = 0; k < AXES; k++)
         for (int side = 0; side < 2; side++) {
-            const int kind = side_of(m, p, k, side)->kind;
+            const unsigned kinds = kinds_of(m, p, k, side);
             const int reach = side == 0 ? p->low[k] : p->high[k];
-            all_fixed &= reach == 0 || kind == BOUNDARY_FIXED;
-            wraps |= kind == BOUNDARY_MIRROR || kind == BOUNDARY_PERIODIC;
-            gives_values |= kind == BOUNDARY_ZERO || kind == BOUNDARY_CONSTANT;
+            all_fixed &= reach == 0 || (kinds & 1u << BOUNDARY_FIXED) != 0;
+            wraps |= (kinds & (1u << BOUNDARY_MIRROR | 1u << BOUNDARY_PERIODIC)) != 0;
+            gives_values |= (kinds & (1u << BOUNDARY_ZERO | 1u << BOUNDARY_CONSTANT)) != 0;
         }
     text_printf(
         t,
@@ -36,9 +57,11 @@ static void write_rules(text *t, const model *m, const plan *p) {
     bool has[BOUNDARY_COUNT] = {false}, keeps = false;
     for (int k = 0; k < AXES; k++)
         for (int side = 0; side < 2 && p->axes[k] >= 0; side++) {
-            const int kind = side_of(m, p, k, side)->kind;
-            has[kind] = true;
-            keeps |= kind == BOUNDARY_FIXED && (side == 0 ? p->low[k] : p->high[k]) > 0;
+            const unsigned kinds = kinds_of(m, p, k, side);
+            for (int kind = 0; kind < BOUNDARY_COUNT; kind++)
+                has[kind] |= (kinds >> kind & 1) != 0;
+            keeps |=
+                (kinds & 1u << BOUNDARY_FIXED) != 0 && (side == 0 ? p->low[k] : p->high[k]) > 0;
         }
     text_printf(t, "#define PLAN_KEEPS %d // a side that the shape reaches over is fixed\n", keeps);
     text_printf(t,
@@ -95,8 +118,11 @@ static bool asks_for_numbers(job *j, const model *m) {
     return false;
 }
 
-/* What the cells of a grid of the arguments are. */
+/* What the cells of a grid of the arguments are. The words that blocks exchange are no cells, and
+   never make grids mixed. */
 static dtype cells_of(const model *m, const program *p, int grid) {
+    if (grid >= p->array_count + p->grid.layer_count)
+        grid = 0;
     return grid < p->array_count ? dtype_find(p->arrays[grid].dtype) : m->dtype;
 }
 
@@ -153,9 +179,7 @@ static void write_mixed_grids(text *t, const model *m, const program *p) {
             "    __device__ __forceinline__ const GridWith<%s> &operator[](At<%d>) const {\n"
             "        return grid_%d;\n    }\n",
             cell_name(m, p, i), i, i);
-    text_add(t, "};\n"
-                "template <class Of> using Stored = typename Of::Cell;\n"
-                "template <class Of> using GridOf = GridWith<typename Of::Cell>;\n");
+    text_add(t, "};\n");
 }
 
 /* The struct of a grid whose cells are all of one type. */
@@ -169,7 +193,7 @@ static void write_grid(text *t, const char *cell) {
 }
 
 /* The members of the arguments. */
-static void write_members(text *t, const model *m, const char *grids, size_t bytes) {
+static void write_members(text *t, const model *m, const char *grids, int maps, size_t bytes) {
     text_add(t, "struct Arguments {\n"
                 "    long long size[3], begin[3], end[3]; // the grid, and the box to update\n"
                 "    int inner_first[3], inner_end[3]; // the blocks that no edge concerns\n"
@@ -183,17 +207,19 @@ static void write_members(text *t, const model *m, const char *grids, size_t byt
         text_add(t, "\n    long long origin[3], global[3]; // of cell (0, 0, 0) in the whole grid, "
                     "and its sizes\n"
                     "    long long step; // the first that this launch makes");
+    if (maps > 0)
+        text_printf(t, "\n    TensorMap map[%d]; // of the arrays that taps read", maps);
     text_printf(t,
                 "\n};\nstatic_assert(sizeof(Arguments) == %zu, \"the host packs %zu bytes\");\n\n",
                 bytes, bytes);
 }
 
-void source_write_arguments_of(text *t, const model *m, int grids, const char *about,
+void source_write_arguments_of(text *t, const model *m, int grids, const char *about, int maps,
                                size_t bytes) {
     text_printf(t, "using Real = %s;\n\n", dtype_words[m->dtype].c_name);
     const dtype cells = model_storage(m, 0); /* of all fields of a system */
     write_grid(t, dtype_is_narrow(cells) ? dtype_words[cells].c_name : "Real");
-    write_members(t, m, job_print(t->job, "Grid grid[%d]; // %s", grids, about), bytes);
+    write_members(t, m, job_print(t->job, "Grid grid[%d]; // %s", grids, about), maps, bytes);
 }
 
 void source_write_arguments(text *t, const model *m, const program *program) {
@@ -208,7 +234,8 @@ void source_write_arguments(text *t, const model *m, const program *program) {
     else
         write_grid(t, cell_name(m, program, 0));
     const char *array = mixed ? "Grids grid;" : job_print(t->job, "Grid grid[%d];", grids);
-    write_members(t, m, job_print(t->job, "%s // %s", array, names.data), program->arguments_bytes);
+    write_members(t, m, job_print(t->job, "%s // %s", array, names.data), program->grid.map_count,
+                  program->arguments_bytes);
 }
 
 /* How far an array is read, and where its box lies in shared memory. */
@@ -224,7 +251,6 @@ static void write_reach(text *t, const plan *p, const plan_array *a) {
                     truth(a->staged), a->shared);
 }
 
-/* Whether threads read and write global memory alone, each its own points. */
 /* The grid that an output is written to, and that of its current values or -1. */
 static int written_to(const model *m, const plan *p, int output) {
     return p->is_pass ? p->to : source_write_grid(m, m->outputs[output].field);
@@ -237,6 +263,9 @@ static int current_of(const model *m, const plan *p, const program *program, int
 
 static void write_arrays(text *t, const model *m, const plan *p, const program *program) {
     const bool mixed = is_mixed(m, program);
+    if (mixed) /* here, because it names members of this kernel's structs */
+        text_add(t, "template <class Of> using Stored = typename Of::Cell;\n"
+                    "template <class Of> using GridOf = GridWith<typename Of::Cell>;\n");
     text_add(t, "// The arrays that taps read.\ntemplate <int array> struct Array;\n");
     for (int i = 0; i < p->array_count; i++) {
         const plan_array *a = &p->arrays[i];
@@ -284,30 +313,63 @@ static void write_arrays(text *t, const model *m, const plan *p, const program *
     text_add(t, "\n");
 }
 
+/* The value beyond a side, as the body of Side::beyond. */
+static void write_beyond(text *t, const model *m, const model_side *s, const char *arguments) {
+    text_printf(t, "\n    static __device__ __forceinline__ Real beyond(%s) {\n        return ",
+                s->parameter != NULL   ? "const Arguments &a"
+                : arguments[0] != '\0' ? "const Arguments &"
+                                       : "");
+    if (s->parameter != NULL)
+        text_printf(t, "a.parameter[%d]", model_parameter_named(m, s->parameter));
+    else
+        emit_constant(t, m->dtype, s->value);
+    text_add(t, ";\n    }\n");
+}
+
+static void write_edge(text *t, const model *m, const model_side *s, const char *arguments) {
+    text_printf(t, " : Side<Boundary::%s> {", boundary_words[s->kind].name);
+    if (s->kind == BOUNDARY_CONSTANT)
+        write_beyond(t, m, s, arguments);
+    text_add(t, "};\n");
+}
+
+/* The rules of arrays that have not those of the grid. */
+static void write_own_edges(text *t, const model *m, const plan *p) {
+    for (int i = 0; i < p->array_count; i++)
+        for (int k = 0; k < AXES; k++)
+            for (int side = 0; side < 2; side++) {
+                const model_side *own = side_of_array(m, p, i, k, side);
+                if (model_same_side(own, side_of(m, p, k, side)))
+                    continue;
+                text_printf(t, "template <> struct Edge<%d, %d, %d>", k, side, i);
+                write_edge(t, m, own, "a");
+            }
+}
+
 static void write_boundaries(text *t, const model *m, const plan *p) {
+    const bool own = has_own_edges(m);
     text_add(t, "enum class Boundary {");
     for (int b = 0; b < BOUNDARY_COUNT; b++)
         text_printf(t, "%s%s", b > 0 ? ", " : " ", boundary_words[b].name);
-    text_add(t, " };\n"
+    text_printf(t,
+                " };\n"
                 "template <Boundary rule> struct Side {\n"
                 "    static constexpr Boundary kind = rule;\n"
-                "    static __device__ __forceinline__ Real beyond() {\n"
+                "    static __device__ __forceinline__ Real beyond(%s) {\n"
                 "        return 0;\n    }\n};\n"
-                "// Below (0) and above (1) the grid along each of the kernel's axes.\n"
-                "template <int axis, int side> struct Edge;\n");
+                "// Below (0) and above (1) the grid along each of the kernel's axes.\n",
+                own ? "const Arguments &" : "");
+    text_add(t, own ? "// For reads of an array; without one, for what is written.\n"
+                      "template <int axis, int side, int array = -1> struct Edge : Edge<axis, "
+                      "side> {};\n"
+                    : "template <int axis, int side> struct Edge;\n");
     for (int k = 0; k < AXES; k++)
         for (int side = 0; side < 2; side++) {
-            const model_side *s = side_of(m, p, k, side);
-            text_printf(t, "template <> struct Edge<%d, %d> : Side<Boundary::%s> {", k, side,
-                        boundary_words[s->kind].name);
-            if (s->kind == BOUNDARY_CONSTANT) {
-                text_add(t, "\n    static __device__ __forceinline__ Real beyond() {\n"
-                            "        return ");
-                emit_constant(t, m->dtype, s->value);
-                text_add(t, ";\n    }\n");
-            }
-            text_add(t, "};\n");
+            text_printf(t, "template <> struct Edge<%d, %d>", k, side);
+            write_edge(t, m, side_of(m, p, k, side), own ? "a" : "");
         }
+    if (own)
+        write_own_edges(t, m, p);
     text_add(t, "\n");
 }
 
@@ -331,7 +393,15 @@ static void write_update(text *t, const model *m, const plan_facts *f, const emi
         "// One point; taps come from `at`.\ntemplate <class At>\n__device__ __forceinline__ "
         "void update_point(const At &at, const Arguments &arguments, Real (&out)[%d]) {\n",
         m->output_count);
-    emit_statements(t, e, f->roots, targets, m->output_count);
+    emitter all = *e;
+    all.interior = interior_find(t->job, m, f->roots, m->output_count);
+    if (all.interior != NULL) {
+        text_add(t, "    // Away from the edges, conditions on the place have one answer.\n"
+                    "    const bool interior = ");
+        emit_is_interior(t, e, all.interior);
+        text_add(t, ";\n");
+    }
+    emit_statements(t, &all, f->roots, targets, m->output_count);
     text_add(t, "}\n");
 }
 
@@ -347,7 +417,7 @@ void source_write_kernel(text *t, const plan *p, const program *program, int whi
                          bool packs) {
     const plan_facts *f = p->facts;
     const model *m = f->model;
-    const emitter e = {m, p->axes, p->kernel_array, plan_method(p)->fused};
+    const emitter e = {m, p->axes, p->kernel_array, plan_method(p)->fused, NULL};
     if (asks_for_numbers(t->job, m))
         text_add(t, "#include \"numbers.cuh\"\n\n");
     text_printf(t, "#define STENCIL_KERNEL %s\n", program->launches[which].entry);
@@ -358,7 +428,12 @@ void source_write_kernel(text *t, const plan *p, const program *program, int whi
     write_rules(t, m, p);
     if (m->positions != 0)
         text_add(t, "#define PLAN_POSITIONS 1 // the update asks where its point lies\n");
+    if (has_own_edges(m))
+        text_add(t, "#define PLAN_OWN_EDGES 1 // arrays have boundaries of their own, or arguments "
+                    "their values\n");
     write_narrow(t, m, program);
+    if (program->grid.map_count > 0)
+        text_add(t, "#include \"arch/bulk.cuh\"\n");
     text_add(t, "\n");
     write_constants(t, m, p, program, packs);
     if (!of_several)

@@ -201,6 +201,8 @@ static void write_rows(job *j, const subject *s, const family_request *r, family
     e->reason = keep(j, a->plan != NULL ? a->plan->reason : job_error_text(a->job));
     for (int i = 0; i < e->row_count && a->plan != NULL; i++)
         e->rows[i].chosen = strcmp(e->rows[i].name, plan_method(a->plan)->name) == 0;
+    if (a->plan != NULL)
+        e->memory = source_memory(j, m, a->plan);
     done_with(j, a);
 }
 

@@ -11,8 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* From one launch to the next, as in gen/stencil/planner.c; and the most stages of a launch. */
-#define LAUNCH_SECONDS 2e-6
+/* The most stages of a launch. */
 enum { MOST_FUSED = 8 };
 
 /* ---- lines of schedules ---------------------------------------------------------------------- */
@@ -140,8 +139,9 @@ static void add_launch(arranging *a, const system_stage *stage, const char *line
     arrangement *out = a->out;
     const plan *p = plan_stage(a, stage, line);
     out->stages[out->count] = *stage;
+    out->wanted[out->count] = wanted_of(a->job, stage, line);
     out->plans[out->count++] = p;
-    out->seconds += stage->times * (p->estimate.seconds + LAUNCH_SECONDS);
+    out->seconds += stage->times * (p->estimate.seconds + SYSTEM_LAUNCH_SECONDS);
 }
 
 /* Stages first … last as one launch, which is their own where that is a single one. */
@@ -185,7 +185,7 @@ static void try_group(job *j, void *argument) {
     system_stage fused;
     a.job = j;
     if (system_fuse(j, a.system, t->first, t->last, &fused, &t->why))
-        t->seconds = plan_stage(&a, &fused, a.line)->estimate.seconds + LAUNCH_SECONDS;
+        t->seconds = plan_stage(&a, &fused, a.line)->estimate.seconds + SYSTEM_LAUNCH_SECONDS;
 }
 
 static void end_attempt(void *argument) {
@@ -208,22 +208,40 @@ static double seconds_together(const arranging *a, int first, int last, const ch
     return t->seconds;
 }
 
-/* The groups of consecutive stages with the least estimated time in all: best[k] is that of the
-   stages before k, whose last group begins at from[k]. */
-static void choose_groups(arranging *a) {
+/* By the first stage and how many follow it: seconds of all in one launch; INFINITY: there is none.
+ */
+typedef struct group_seconds {
+    double of[SYSTEM_STAGES][MOST_FUSED];
+} group_seconds;
+
+static group_seconds *measure_groups(arranging *a) {
+    const system_model *s = a->system;
+    group_seconds *g = job_alloc(a->job, sizeof *g);
+    for (int last = 0; last < s->stage_count; last++) {
+        const system_stage *own = &s->stages[last];
+        g->of[last][0] =
+            own->times * (plan_stage(a, own, a->line)->estimate.seconds + SYSTEM_LAUNCH_SECONDS);
+        for (int more = 1; s->fuse && more < MOST_FUSED && more <= last; more++) {
+            const char *why;
+            g->of[last - more][more] = seconds_together(a, last - more, last, &why);
+            if (more == 1)
+                a->out->apart[last] = why != NULL ? why : "one launch would take longer";
+        }
+    }
+    return g;
+}
+
+/* Launches of consecutive stages, the least in seconds, where each launch costs so much more:
+   best[k] is that of the stages before k, whose last group begins at from[k]. */
+static void choose_groups(arranging *a, const group_seconds *g, double more) {
     const system_model *s = a->system;
     double best[SYSTEM_STAGES + 1] = {0};
     int from[SYSTEM_STAGES + 1] = {0}, begins[SYSTEM_STAGES], count = 0;
     for (int end = 1; end <= s->stage_count; end++) {
-        const system_stage *last = &s->stages[end - 1];
         from[end] = end - 1;
-        best[end] = best[end - 1] +
-                    last->times * (plan_stage(a, last, a->line)->estimate.seconds + LAUNCH_SECONDS);
+        best[end] = best[end - 1] + g->of[end - 1][0] + more;
         for (int first = end - 2; s->fuse && first >= 0 && first >= end - MOST_FUSED; first--) {
-            const char *why;
-            const double seconds = best[first] + seconds_together(a, first, end - 1, &why);
-            if (first == end - 2)
-                a->out->apart[end - 1] = why != NULL ? why : "one launch would take longer";
+            const double seconds = best[first] + g->of[first][end - 1 - first] + more;
             if (seconds >= best[end])
                 continue;
             best[end] = seconds;
@@ -236,16 +254,52 @@ static void choose_groups(arranging *a) {
         add_group(a, begins[i], (i > 0 ? begins[i - 1] : s->stage_count) - 1, a->line);
 }
 
-arrangement *system_arrange(job *j, const system_model *system, const family_request *r) {
+static arrangement *arrangement_new(job *j, const system_model *system) {
     arrangement *out = job_alloc(j, sizeof *out);
     const size_t most = (size_t)system->stage_count;
     *out = (arrangement){.system = system,
                          .stages = job_array(j, most, sizeof *out->stages),
-                         .plans = job_array(j, most, sizeof(plan *))};
+                         .plans = job_array(j, most, sizeof(plan *)),
+                         .wanted = job_array(j, most, sizeof *out->wanted)};
+    return out;
+}
+
+arrangement *system_arrange(job *j, const system_model *system, const family_request *r) {
+    arrangement *out = arrangement_new(j, system);
     arranging a = {j, system, r, r->schedule, out};
     if (a.line != NULL && has_parts(a.line))
         follow_parts(&a);
     else
-        choose_groups(&a);
+        choose_groups(&a, measure_groups(&a), 0);
     return out;
+}
+
+static bool is_same(const arrangement *a, const arrangement *b) {
+    bool same = a->count == b->count;
+    for (int i = 0; same && i < a->count; i++)
+        same = a->stages[i].last == b->stages[i].last;
+    return same;
+}
+
+int system_groupings(job *j, const system_model *system, const family_request *r,
+                     arrangement *out[SYSTEM_GROUPINGS]) {
+    static const double more[SYSTEM_GROUPINGS] = {0, 1, -1}; /* as few launches, as many */
+    out[0] = arrangement_new(j, system);
+    arranging a = {j, system, r, r->schedule, out[0]};
+    int count = 1;
+    if (a.line != NULL && has_parts(a.line)) {
+        follow_parts(&a);
+        return count;
+    }
+    const group_seconds *g = measure_groups(&a);
+    for (int i = 0; i < SYSTEM_GROUPINGS; i++) {
+        arrangement *made = a.out = i == 0 ? out[0] : arrangement_new(j, system);
+        bool is_new = i > 0;
+        choose_groups(&a, g, more[i]);
+        for (int k = 0; k < count && is_new; k++)
+            is_new = !is_same(made, out[k]);
+        if (is_new)
+            out[count++] = made;
+    }
+    return count;
 }

@@ -243,7 +243,7 @@ static void check_folds(fusing *f, int axis, int side, bool given) {
 static void find_sides(fusing *f, int axis) {
     const model_side *rules[2];
     for (int side = 0; side < 2; side++) {
-        static const model_side none = {BOUNDARY_FIXED, 0};
+        static const model_side none = {.kind = BOUNDARY_FIXED};
         find_margin(f, axis, side);
         find_regions(f, axis, side);
         rules[side] = find_rule(f, axis, side);
@@ -494,6 +494,8 @@ bool system_fuse(job *j, const system_model *system, int first, int last, system
             refuse(f, "one is repeated");
         if (system->stages[k].alone)
             refuse(f, "one has a schedule of its own");
+        if (model_has_own_sides(system->stages[k].model))
+            refuse(f, "fields of one have boundaries of their own");
     }
     list_names(f);
     for (int axis = 0; axis < stage_of(f, first)->dims; axis++)

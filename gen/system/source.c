@@ -41,6 +41,8 @@ static void list_launches(writing *w) {
     out->launch_count = count;
     for (int i = 0; i < count; i++) {
         const program *stage = w->stages[i];
+        if (stage->grid.map_count > out->grid.map_count)
+            out->grid.map_count = stage->grid.map_count;
         out->launches[i] = stage->launches[0];
         if (stage->launch_count == 1)
             continue;
@@ -62,10 +64,33 @@ static void list_calls(writing *w) {
     out->grid.calls = job_array(w->job, (size_t)step->call_count, sizeof *out->grid.calls);
     for (int i = 0; i < step->call_count; i++) {
         const system_call *c = &step->calls[i];
-        out->grid.calls[i] = (program_call){c->stage, c->once, c->grids, c->count};
+        program_call *to = &out->grid.calls[i];
+        *to = (program_call){c->stage, c->once, c->grids, c->count, {0}, {0}};
+        memcpy(to->low, c->low, sizeof to->low);
+        memcpy(to->high, c->high, sizeof to->high);
         if (c->count > out->grid.call_grids)
             out->grid.call_grids = c->count;
     }
+}
+
+/* What a step reads in all, and where: a team's ghost cells. */
+static void list_reach(writing *w) {
+    const system_step *step = w->step;
+    program *out = w->out;
+    memcpy(out->grid.low, step->reach.low, sizeof out->grid.low);
+    memcpy(out->grid.high, step->reach.high, sizeof out->grid.high);
+    memcpy(out->grid.uncut, step->mixed, sizeof out->grid.uncut);
+    for (int i = 0; i < out->array_count; i++) {
+        out->arrays[i].grid.in_place = step->in_place[i];
+        memcpy(out->arrays[i].grid.low, step->arrays[i].low, sizeof step->arrays[i].low);
+        memcpy(out->arrays[i].grid.high, step->arrays[i].high, sizeof step->arrays[i].high);
+    }
+    for (int i = 0; i < w->of->count; i++)
+        for (int axis = 0; axis < out->dims; axis++) {
+            const model *m = w->of->stages[i].model;
+            out->grid.periodic[axis] |=
+                m->low[axis] + m->high[axis] > 0 && m->sides[axis][0].kind == BOUNDARY_PERIODIC;
+        }
 }
 
 static program *describe(writing *w) {
@@ -77,16 +102,13 @@ static program *describe(writing *w) {
     out->dims = whole->dims;
     out->element_bytes = dtype_words[whole->dtype].bytes;
     out->grid.bytes_per_point = system_bytes_per_point(a->stages, a->count);
-    memcpy(out->grid.low, whole->low, sizeof out->grid.low);
-    memcpy(out->grid.high, whole->high, sizeof out->grid.high);
-    for (int axis = 0; axis < whole->dims; axis++)
-        out->grid.periodic[axis] = whole->sides[axis][0].kind == BOUNDARY_PERIODIC;
     out->grid.positions = whole->positions != 0;
     out->grid.corners = true;
     source_list_arrays(w->job, whole, out);
     describe_stages(w);
     list_launches(w);
     list_calls(w);
+    list_reach(w);
     out->arguments_bytes = program_arguments_bytes(out);
     return out;
 }
@@ -183,7 +205,8 @@ static void write_header(text *t, const writing *w) {
 
 static void write_arguments(text *t, const writing *w) {
     source_write_arguments_of(t, w->of->system->whole, w->out->grid.call_grids,
-                              "what a launch reads and writes", w->out->arguments_bytes);
+                              "what a launch reads and writes", w->out->grid.map_count,
+                              w->out->arguments_bytes);
 }
 
 static void lay(source_file *f, const writing *w, bool spares) {
@@ -228,6 +251,10 @@ program *system_source(job *j, const arrangement *a) {
     if (w.out->grid.spare_count > 0)
         make_spares(&w);
     return w.out;
+}
+
+program *system_describe_program(job *j, const arrangement *a) {
+    return open_writing(j, a).out;
 }
 
 const char *system_source_header(job *j, const arrangement *a) {

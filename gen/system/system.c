@@ -4,6 +4,7 @@
 
 #include "gen/stencil/method.h"
 #include "gen/stencil/schedule.h"
+#include "gen/stencil/source.h"
 
 #include <string.h>
 
@@ -180,6 +181,7 @@ void system_explain(job *j, const subject *subject, const family_request *r,
         .others = emitted.others,
         .bytes_per_point = system_bytes_per_point(a->stages, a->count),
     };
+    e->memory = source_describe_memory(j, system_describe_program(j, a));
     e->rows = job_array(j, (size_t)a->count, sizeof *e->rows);
     for (int i = 0; i < a->count; i++)
         write_row(j, &a->stages[i], a->plans[i], &e->rows[e->row_count++]);

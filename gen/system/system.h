@@ -8,11 +8,15 @@
 #include "gen/model/system.h"
 #include "gen/stencil/plan.h"
 
+/* From one launch to the next, as in gen/stencil/planner.c. */
+#define SYSTEM_LAUNCH_SECONDS 2e-6
+
 /* The launches of a step: stages, some of them fused, and a plan for each. */
 typedef struct arrangement {
     const system_model *system;
     system_stage *stages;
     const plan **plans;
+    schedule *wanted; /* the constraints of each launch */
     int count;
     double seconds;                   /* a step, estimated */
     const char *apart[SYSTEM_STAGES]; /* why a stage does not share a launch with the one before;
@@ -23,6 +27,12 @@ typedef struct arrangement {
    be launched so, with FAULT_USAGE where the schedule is none. */
 arrangement *system_arrange(job *, const system_model *, const family_request *);
 
+/* Groupings of the stages that tuning compares, each with its plans: the planner's own, the one of
+   the fewest launches, and the one of the most. Returns how many differ. */
+enum { SYSTEM_GROUPINGS = 3 };
+int system_groupings(job *, const system_model *, const family_request *,
+                     arrangement *out[SYSTEM_GROUPINGS]);
+
 /* "1: streamed tile=64x2 | 2-3: naive tile=128x1": the plans of the launches with their stages,
    from 1. Parses back; a line without numbers constrains every launch. */
 void system_print_plans(const arrangement *, text *);
@@ -30,8 +40,9 @@ void system_print_plans(const arrangement *, text *);
 /* The constraints of the spec and then of a line, in the same form. */
 void system_print_constraints(job *, const system_model *, const char *line, text *);
 
-/* The program; and plan.h of its kernels, one after the other. */
+/* The program; the same without text; and plan.h of its kernels, one after the other. */
 program *system_source(job *, const arrangement *);
+program *system_describe_program(job *, const arrangement *);
 const char *system_source_header(job *, const arrangement *);
 
 /* Slots of the family's row. */

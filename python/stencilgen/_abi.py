@@ -200,7 +200,7 @@ class sg_explanation(Sized):
         ("emitted_operations", c_double), ("emitted_multiplications", c_double), ("emitted_additions", c_double),
         ("emitted_others", c_double), ("bytes_per_point", c_double), ("size", c_int64 * 3), ("arch", c_char_p),
         ("row_count", c_int), ("rows", POINTER(sg_method_row)), ("tuned", c_char_p), ("found", c_char_p),
-        ("gpu", c_char_p),
+        ("gpu", c_char_p), ("memory", c_char_p),
     ]  # fmt: skip
 
 
@@ -426,6 +426,16 @@ class sg_monitor_info(Sized):
     _fields_ = [("struct_size", c_size_t), ("name", c_char_p), ("op", c_char_p)]
 
 
+sg_monitor_seen = CFUNCTYPE(c_int, c_void_p, c_int64, c_double)
+
+
+class sg_watch(Sized):
+    _fields_ = [
+        ("struct_size", c_size_t), ("monitor", c_void_p), ("every", c_int64), ("seen", sg_monitor_seen),
+        ("user", c_void_p),
+    ]  # fmt: skip
+
+
 # More callbacks, of functions that list things.
 cache_entry_callback = CFUNCTYPE(None, c_void_p, POINTER(sg_cache_entry))
 format_callback = CFUNCTYPE(None, c_void_p, POINTER(sg_format_info))
@@ -475,6 +485,10 @@ FUNCTIONS: dict[str, tuple[Any, tuple[Any, ...]]] = {
         (_object, c_char_p, c_char_p, POINTER(c_int64), POINTER(c_int64), POINTER(c_int64), POINTER(c_double)),
     ),
     "sg_synchronize": (_status, (_object, c_void_p)),
+    "sg_capture_open": (_status, (_object, c_size_t, _out, POINTER(c_void_p))),
+    "sg_capture_take": (_status, (_object, c_size_t, c_void_p, c_size_t, c_void_p)),
+    "sg_capture_wait": (_status, (_object,)),
+    "sg_capture_close": (None, (_object,)),
     "sg_mark_stream": (_status, (_object, c_void_p, _out)),
     "sg_mark_passed": (_status, (_object, POINTER(c_int))),
     "sg_mark_free": (None, (_object,)),
@@ -543,7 +557,31 @@ FUNCTIONS: dict[str, tuple[Any, tuple[Any, ...]]] = {
     "sg_monitor_open": (_status, (_object, _object, POINTER(c_int64), _out)),
     "sg_monitor_sample": (_status, (_object, POINTER(sg_arguments), c_void_p)),
     "sg_monitor_read": (_status, (_object, POINTER(c_int64), POINTER(c_double), c_int, POINTER(c_int))),
+    "sg_run_watched": (
+        _status,
+        (
+            _object,
+            _object,
+            POINTER(sg_watch),
+            c_int,
+            POINTER(sg_arguments),
+            c_int64,
+            c_void_p,
+            POINTER(c_int),
+            POINTER(c_int64),
+        ),
+    ),
     "sg_monitor_close": (None, (_object,)),
+    "sg_team_points_open": (
+        _status,
+        (_object, _object, POINTER(sg_team_part), POINTER(sg_points), c_int, _out),
+    ),
+    "sg_team_run_points": (_status, (_object, POINTER(sg_arguments), c_int64, c_void_p, POINTER(c_int))),
+    "sg_team_points_close": (None, (_object,)),
+    "sg_team_monitor_open": (_status, (_object, _object, _object, POINTER(sg_team_part), _out)),
+    "sg_team_monitor_sample": (_status, (_object, POINTER(sg_arguments), c_void_p)),
+    "sg_team_monitor_read": (_status, (_object, POINTER(c_int64), POINTER(c_double), c_int, POINTER(c_int))),
+    "sg_team_monitor_close": (None, (_object,)),
     "sg_drifts": (_status, (_object, c_int64, drift_callback, c_void_p)),
 }
 

@@ -107,6 +107,7 @@ class Explanation:
     gpu: str
     tuned: str  #: the measured plan that a build takes; "": that of the chosen method
     found: str
+    memory: str  #: what the arrays of a grid take; "" for lists and matrices
     methods: tuple[Method, ...]
 
     def __str__(self) -> str:

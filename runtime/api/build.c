@@ -43,6 +43,22 @@ static const gpu *own_gpu(job *j, const sg_context *c, const char *arch) {
     return g;
 }
 
+/* The processor of the cpu device. What the system does not say is taken from a usual one. A core
+   copies about 10 GB a second, and a few of them use up what memory gives. */
+static const gpu *own_processor(job *j, const device_facts *f) {
+    enum { FEW_CORES = 8 };
+    const int cores = f->multiprocessors;
+    const processor facts = {
+        .cores = cores,
+        .vector_bytes = f->vector_bytes > 0 ? f->vector_bytes : 16,
+        .core_cache = f->l2_cache > 0 ? (double)f->l2_cache : 512 * 1024,
+        .shared_cache = f->l3_cache > 0 ? (double)f->l3_cache : 16 * 1024 * 1024,
+        .clock = 2.5e9,
+        .copy_rate = 10e9 * (cores < FEW_CORES ? cores : FEW_CORES),
+    };
+    return gpu_of_processor(j, f->name, default_arch, &facts);
+}
+
 static const gpu *named_gpu(job *j, const char *what, const char *name) {
     const gpu *found = gpu_find(name);
     if (found != NULL)
@@ -66,6 +82,9 @@ static const gpu *find_gpu(job *j, const build_request *r) {
     }
     if (own != NULL && (arch == NULL || strcmp(arch, own) == 0))
         return own_gpu(j, r->context, own);
+    /* The planners of lists know no processors. */
+    if (arch == NULL && facts_of(r->context) != NULL && r->subject->family->kind == PROGRAM_GRID)
+        return own_processor(j, facts_of(r->context));
     return named_gpu(j, "architecture", arch != NULL ? arch : default_arch);
 }
 

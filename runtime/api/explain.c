@@ -65,6 +65,7 @@ static void write_explanation(job *j, const build_request *r, sg_explanation *e)
         .row_count = x.row_count,
         .rows = copy_rows(j, &x),
         .gpu = r->gpu->name,
+        .memory = x.memory,
     };
 }
 

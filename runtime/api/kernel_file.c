@@ -47,6 +47,7 @@ static void code_array(coder *c, const program *p, program_array *a) {
         code_words(c, &a->grid.field);
         code_int(c, &a->grid.reads, -1, p->array_count - 1);
         code_int(c, &a->grid.previous, -1, p->array_count - 1);
+        code_bool(c, &a->grid.in_place);
         code_axes(c, a->grid.low, 0, MOST_NUMBER);
         code_axes(c, a->grid.high, 0, MOST_NUMBER);
         return;
@@ -91,6 +92,11 @@ static void code_grid_launch(coder *c, const program *p, program_launch *l) {
     code_int(c, &l->grid.spare, 0, p->launch_count - 1);
     if (l->grid.spare > 0)
         code_needs(c, &l->grid.needs);
+    code_int(c, &l->grid.map_count, 0, l->grid.spare > 0 ? p->grid.map_count : 0);
+    for (int i = 0; i < l->grid.map_count && !c->in.bad; i++) {
+        code_int(c, &l->grid.maps[i].grid, 0, LAUNCH_ARRAYS - 1);
+        code_axes(c, l->grid.maps[i].box, 1, MOST_NUMBER);
+    }
 }
 
 static void code_lists_launch(coder *c, const program *p, program_launch *l) {
@@ -129,6 +135,8 @@ static void code_grid(coder *c, program *p) {
     code_axes(c, p->grid.high, 0, MOST_NUMBER);
     for (int axis = 0; axis < PROGRAM_AXES; axis++)
         code_bool(c, &p->grid.periodic[axis]);
+    for (int axis = 0; axis < PROGRAM_AXES; axis++)
+        code_bool(c, &p->grid.uncut[axis]);
     code_bool(c, &p->grid.corners);
     code_bool(c, &p->grid.positions);
     p->grid.layers = code_list(c, p->grid.layers, &p->grid.layer_count, LAUNCH_TEMPORARIES,
@@ -139,6 +147,7 @@ static void code_grid(coder *c, program *p) {
         code_axes(c, p->grid.layers[i].high, 0, MOST_NUMBER);
     }
     code_bool(c, &p->grid.ways);
+    code_int(c, &p->grid.map_count, 0, PROGRAM_MOST_MAPS);
     code_int(c, &p->grid.spare_count, 0, MOST_LAUNCHES / 2);
     const char *spare = p->grid.spare_source != NULL ? p->grid.spare_source : "";
     code_words(c, &spare);
@@ -156,6 +165,8 @@ static void code_calls(coder *c, program *p) {
         program_call *call = &p->grid.calls[i];
         code_int(c, &call->launch, -1, program_own_launches(p) - 1);
         code_bool(c, &call->once);
+        code_axes(c, call->low, 0, MOST_NUMBER);
+        code_axes(c, call->high, 0, MOST_NUMBER);
         int *grids =
             code_list(c, (int *)call->grids, &call->count, p->grid.call_grids, sizeof *call->grids);
         const bool fills = call->launch < 0;

@@ -30,11 +30,20 @@ void build_find_map(job *j, build_request *r) {
     r->options.steps = 1;
 }
 
+static kernel_monitor describe(const model_monitor *m) {
+    kernel_monitor made = {.name = m->name, .op = m->op, .identity = m->identity};
+    for (int axis = 0; axis < PROGRAM_AXES; axis++) {
+        made.low[axis] = m->map->low[axis];
+        made.high[axis] = m->map->high[axis];
+    }
+    return made;
+}
+
 void build_monitors(job *j, const build_request *r, sg_kernel *k) {
     const model *m = r->whole != NULL ? r->whole : r->subject->expressions;
     kernel_monitor *list = job_array(j, (size_t)m->monitor_count, sizeof *list);
     for (int i = 0; i < m->monitor_count; i++)
-        list[i] = (kernel_monitor){m->monitors[i].name, m->monitors[i].op, m->monitors[i].identity};
+        list[i] = describe(&m->monitors[i]);
     if (r->whole != NULL) {
         k->maps_for = &list[find(m, r->options.monitor)];
         return;

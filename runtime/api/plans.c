@@ -27,9 +27,12 @@ static result_size size_of(job *j, const build_request *r) {
         {r->matrix->rows, r->matrix->columns, r->matrix->entries, f.longest, f.empty, f.diagonals}};
 }
 
-/* A GPU runs only what was planned for its architecture; the cpu device runs anything. */
+/* A GPU runs only what was planned for its architecture. The cpu device runs anything, but what was
+   fast there says nothing of a GPU. */
 static bool is_planned_for(const build_request *r, const device_facts *f) {
-    return strcmp(f->device, "cpu") == 0 || strcmp(f->arch, r->gpu->arch) == 0;
+    if (strcmp(f->device, "cpu") == 0)
+        return r->gpu->processor != NULL || r->subject->family->kind != PROGRAM_GRID;
+    return strcmp(f->arch, r->gpu->arch) == 0;
 }
 
 void results_place_of_spec(job *j, const build_request *r, result_place *out) {
@@ -167,7 +170,7 @@ const plans *plans_of_context(job *j, sg_context *c) {
 
 const gpu *plans_attach(job *j, sg_context *c, const gpu *g) {
     plans *of = job_alloc(j, sizeof *of);
-    *of = plans_of(j, plans_of_context(j, c), g);
+    *of = g->processor != NULL ? (plans){.list = NULL} : plans_of(j, plans_of_context(j, c), g);
     gpu *own = job_alloc(j, sizeof *own);
     *own = *g;
     own->plans = of;
@@ -221,7 +224,7 @@ static plans of_processor(job *j, const build_request *r) {
     const device *d = r->context->device;
     const device_facts *f = d != NULL ? d->ops->facts(d) : NULL;
     plans out = {0};
-    if (f == NULL || strcmp(f->device, "cpu") != 0)
+    if (f == NULL || !is_planned_for(r, f) || strcmp(f->device, "cpu") != 0)
         return out;
     const plans *all = plans_of_context(j, r->context);
     const result_device own = results_device(j, f);

@@ -1,264 +1,14 @@
-/* sg_check for grids: an update of random data is compared with the reference. The context's
-   threads judge the grid in pieces, of a large grid only some (guard.h); the other pieces must
-   not have a NaN that the spec does not make. */
-#include <math.h>
+/* sg_check for grids: an update of random data is compared with the reference. Of a large grid only
+   some pieces are judged (judge.h, guard.h); the others must not have a NaN that the spec does not
+   make. */
 #include <string.h>
 
 #include "base/random.h"
 #include "gen/model/family.h"
 #include "runtime/check/check.h"
 #include "runtime/check/guard.h"
+#include "runtime/check/judge.h"
 #include "runtime/launch/launch.h"
-
-/* By default as many cells are judged as the reference makes in about a second on one core, and
-   at least LEAST_POINTS. */
-#define MOST_WORK 0x1p29
-#define LEAST_POINTS (INT64_C(1) << 16)
-
-/* Pieces that a thread takes at a time: most take less time than taking one does. */
-enum { BATCH = 64 };
-
-/* What one thread has found. */
-typedef struct tally {
-    int64_t judged, wrong, undecidable;
-    int64_t odd; /* cells of unjudged pieces with a NaN */
-    double error, largest, of_bound;
-    int64_t first; /* cell of the first wrong value, and which output; −1 */
-    int first_output;
-    double actual, expected;
-    bool kept; /* the cell should not have changed */
-    void *scratch;
-    double *values, *bounds;
-    bool *keeps;
-    char apart[64]; /* each thread writes to its own cache lines */
-} tally;
-
-typedef struct judgement {
-    guarded *guarded;
-    const reference *reference;
-    reference_array arrays[2 * MAX_FIELDS]; /* of the model */
-    reference_place place;                  /* of the last step */
-    int outputs;
-    int written[MAX_FIELDS]; /* of each output: the program's array */
-    cells cells;
-    uint64_t seed;
-    double odd_share; /* of the odd pieces, these are judged now; 0: they are counted */
-    int tally_count;
-    tally *tallies;
-    const double *values[MAX_FIELDS], *bounds[MAX_FIELDS]; /* of a system, by output */
-} judgement;
-
-/* ---- one cell -------------------------------------------------------------------------------- */
-
-static bool is_poison(const void *element, size_t size) {
-    const unsigned char *bytes = element;
-    for (size_t i = 0; i < size; i++)
-        if (bytes[i] != POISON_BYTE)
-            return false;
-    return true;
-}
-
-/* A cell that keeps its value has exactly the current one, or was never written if there is
-   none. */
-static bool kept_is_right(const judgement *g, int output, int64_t cell) {
-    const guarded *d = g->guarded;
-    const int array = g->written[output], reads = d->kernel->program->arrays[array].grid.reads;
-    const size_t element = d->arrays[array].element;
-    const unsigned char *now = guarded_cell(&d->arrays[array], cell);
-    if (reads < 0)
-        return is_poison(now, element);
-    return memcmp(now, guarded_cell(&d->arrays[reads], cell), element) == 0;
-}
-
-/* Beyond `largest` a value is an infinity. */
-static bool value_is_right(tally *t, double largest, double actual, double expected, double bound) {
-    if (isnan(expected))
-        return isnan(actual);
-    if (isinf(expected) || fabs(expected) - bound > largest)
-        return isinf(actual) && (actual > 0) == (expected > 0);
-    if (isinf(actual) && fabs(expected) + bound > largest)
-        return (actual > 0) == (expected > 0);
-    if (isnan(actual)) {
-        t->of_bound = INFINITY;
-        return false;
-    }
-    const double error = fabs(actual - expected);
-    const double of_bound = error == 0 ? 0 : error / bound;
-    if (fabs(expected) > t->largest)
-        t->largest = fabs(expected);
-    if (error > t->error)
-        t->error = error;
-    if (of_bound > t->of_bound)
-        t->of_bound = of_bound;
-    return error <= bound;
-}
-
-static void note_wrong(tally *t, int64_t cell, int output, double actual, double expected,
-                       bool kept) {
-    t->wrong++;
-    if (t->first >= 0 && (t->first < cell || (t->first == cell && t->first_output < output)))
-        return;
-    t->first = cell;
-    t->first_output = output;
-    t->actual = actual;
-    t->expected = expected;
-    t->kept = kept;
-}
-
-static void judge_cells(const judgement *g, tally *t, const cells_piece *p) {
-    const guarded *d = g->guarded;
-    const int64_t stride[AXES] = {1, d->size[0], d->size[0] * d->size[1]};
-    const int64_t first = p->at[0] + p->at[1] * stride[1] + p->at[2] * stride[2];
-    reference_cells(g->reference, g->arrays, d->size, &g->place, p->at, p->along, p->count,
-                    t->scratch, t->values, t->bounds, t->keeps);
-    t->judged += p->count;
-    for (int o = 0; o < g->outputs; o++)
-        for (int i = 0; i < p->count; i++) {
-            const int64_t cell = first + i * stride[p->along];
-            const guarded_array *a = &d->arrays[g->written[o]];
-            const double actual = dtype_value(a->type, guarded_cell(a, cell));
-            const double expected = t->values[o * p->count + i];
-            const double bound = t->bounds[o * p->count + i];
-            bool right = true;
-            if (t->keeps[i])
-                right = kept_is_right(g, o, cell);
-            else if (isinf(bound) || isnan(bound))
-                t->undecidable++;
-            else
-                right = value_is_right(t, dtype_words[a->type].largest, actual, expected, bound);
-            if (!right)
-                note_wrong(t, cell, o, actual, expected, t->keeps[i]);
-        }
-}
-
-/* ---- pieces ---------------------------------------------------------------------------------- */
-
-static bool floats_have_nan(const float *v, int count) {
-    int found = 0;
-    for (int i = 0; i < count; i++)
-        found |= v[i] != v[i];
-    return found != 0;
-}
-
-static bool doubles_have_nan(const double *v, int count) {
-    int found = 0;
-    for (int i = 0; i < count; i++)
-        found |= v[i] != v[i];
-    return found != 0;
-}
-
-static bool narrow_have_nan(dtype type, const uint16_t *v, int count) {
-    const int infinite = dtype_narrow(type, INFINITY);
-    int found = 0;
-    for (int i = 0; i < count; i++)
-        found |= (v[i] & 0x7fff) > infinite;
-    return found != 0;
-}
-
-/* Poison is a NaN, so a cell that was left out is one, and so is the result of reading outside
-   of the arrays. `p` lies along x. */
-static bool is_odd(const judgement *g, const cells_piece *p) {
-    const guarded *d = g->guarded;
-    const int64_t first = p->at[0] + d->size[0] * (p->at[1] + d->size[1] * p->at[2]);
-    bool odd = false;
-    for (int o = 0; o < g->outputs && !odd; o++) {
-        const guarded_array *a = &d->arrays[g->written[o]];
-        const void *from = guarded_cell(a, first);
-        odd = a->type == DTYPE_FLOAT    ? floats_have_nan(from, p->count)
-              : a->type == DTYPE_DOUBLE ? doubles_have_nan(from, p->count)
-                                        : narrow_have_nan(a->type, from, p->count);
-    }
-    return odd;
-}
-
-/* First the chosen pieces are judged and the odd ones among the others counted; then, with a share
-   of these to be judged, so many of them. */
-static void judge_batch(void *argument, int64_t batch, int worker) {
-    const judgement *g = argument;
-    tally *t = &g->tallies[worker];
-    const int64_t pieces = cells_pieces(&g->cells), end = (batch + 1) * BATCH;
-    const bool again = g->odd_share > 0;
-    for (int64_t i = batch * BATCH; i < end && i < pieces; i++) {
-        cells_piece p;
-        cells_get(&g->cells, i, &p);
-        if (p.judged ? !again
-                     : again && random_unit(g->seed, (uint64_t)i) < g->odd_share && is_odd(g, &p))
-            judge_cells(g, t, &p);
-        else if (!again && is_odd(g, &p))
-            t->odd += p.count;
-    }
-}
-
-/* A spec may make NaNs itself, so no more of the odd pieces are judged than of the others. */
-static void judge(judgement *g, int64_t most) {
-    const int64_t batches = (cells_pieces(&g->cells) + BATCH - 1) / BATCH;
-    double odd = 0;
-    workers_run(g->guarded->workers, batches, judge_batch, g);
-    for (int i = 0; i < g->tally_count; i++)
-        odd += (double)g->tallies[i].odd;
-    g->odd_share = odd > 0 ? (double)most / odd : 0;
-    if (g->odd_share > 0)
-        workers_run(g->guarded->workers, batches, judge_batch, g);
-}
-
-static int64_t most_points(const judgement *g, int64_t wanted) {
-    const double enough = MOST_WORK / reference_work(g->reference, g->guarded->size);
-    return wanted > 0 ? wanted : enough > (double)LEAST_POINTS ? (int64_t)enough : LEAST_POINTS;
-}
-
-/* ---- the whole grid -------------------------------------------------------------------------- */
-
-static void make_tallies(job *j, judgement *g) {
-    g->tally_count = workers_count(g->guarded->workers);
-    g->tallies = job_array(j, (size_t)g->tally_count, sizeof *g->tallies);
-    for (int i = 0; i < g->tally_count; i++)
-        g->tallies[i].first = -1;
-}
-
-static void open_tallies(job *j, judgement *g) {
-    const int longest = cells_longest(&g->cells);
-    make_tallies(j, g);
-    const size_t values = (size_t)g->outputs * (size_t)longest;
-    for (int i = 0; i < g->tally_count; i++) {
-        tally *t = &g->tallies[i];
-        t->scratch = job_alloc(j, reference_scratch(g->reference, longest));
-        t->values = job_alloc(j, 2 * values * sizeof(double) + (size_t)longest);
-        t->bounds = t->values + values;
-        t->keeps = (bool *)(t->bounds + values);
-    }
-}
-
-static tally add_tallies(const judgement *g) {
-    tally sum = {.first = -1};
-    for (int i = 0; i < g->tally_count; i++) {
-        const tally *t = &g->tallies[i];
-        if (t->first >= 0)
-            note_wrong(&sum, t->first, t->first_output, t->actual, t->expected, t->kept);
-        sum.judged += t->judged;
-        sum.undecidable += t->undecidable;
-        sum.error = fmax(sum.error, t->error);
-        sum.largest = fmax(sum.largest, t->largest);
-        sum.of_bound = fmax(sum.of_bound, t->of_bound);
-    }
-    sum.wrong = 0;
-    for (int i = 0; i < g->tally_count; i++)
-        sum.wrong += g->tallies[i].wrong;
-    return sum;
-}
-
-static void connect(judgement *g, const model *m) {
-    const guarded *d = g->guarded;
-    const program *p = d->kernel->program;
-    for (int i = 0; i < m->array_count; i++) {
-        const int at =
-            check_array(p, m->fields[m->arrays[i].field].name, false, m->arrays[i].previous);
-        g->arrays[i] = (reference_array){.data = at < 0 ? NULL : d->arrays[at].cells,
-                                         .stride = {1, d->size[0], d->size[0] * d->size[1]}};
-    }
-    g->outputs = m->output_count;
-    for (int o = 0; o < m->output_count; o++)
-        g->written[o] = check_array(p, m->fields[m->outputs[o].field].name, true, false);
-}
 
 typedef struct check {
     sg_kernel *kernel;
@@ -317,7 +67,7 @@ static condition_sides judge_sides(job *j, const check *c) {
 }
 
 static void finish(job *j, check *c, int64_t spoiled, const condition_sides *sides, text *first) {
-    const tally sum = add_tallies(&c->judgement);
+    const tally sum = judgement_sum(&c->judgement);
     text wrong = text_new(j);
     describe(c, &sum, &wrong);
     sg_check_result *r = &c->result;
@@ -337,8 +87,7 @@ static void march(job *j, check *c, const double *parameters) {
     check_data *kept = c->result.steps > 1 ? c->on.kept : NULL;
     digest what = {{0}};
     if (kept != NULL)
-        what = check_data_march(j, c->kernel, c->result.size, c->result.steps, c->result.seed,
-                                parameters);
+        what = check_data_march(j, &c->guarded, c->result.steps, c->result.seed, parameters);
     if (kept != NULL && check_data_marched(kept, &what, m, g->arrays))
         return;
     check_steps_march(j, &c->steps, &c->guarded, g->reference, g->arrays, c->result.steps - 1);
@@ -348,30 +97,6 @@ static void march(job *j, check *c, const double *parameters) {
 
 /* ---- systems --------------------------------------------------------------------------------- */
 
-static void judge_row(void *argument, int64_t row, int worker) {
-    const judgement *g = argument;
-    const guarded *d = g->guarded;
-    tally *t = &g->tallies[worker];
-    const int64_t first = row * d->size[0];
-    t->judged += d->size[0];
-    for (int o = 0; o < g->outputs; o++)
-        for (int64_t cell = first; cell < first + d->size[0]; cell++) {
-            const guarded_array *a = &d->arrays[g->written[o]];
-            const double actual = dtype_value(a->type, guarded_cell(a, cell));
-            const double expected = g->values[o][cell], bound = g->bounds[o][cell];
-            const bool alone = system_march_alone(bound);
-            bool right = true;
-            if (alone)
-                right = kept_is_right(g, o, cell);
-            else if (isinf(bound) || isnan(bound))
-                t->undecidable++;
-            else
-                right = value_is_right(t, dtype_words[a->type].largest, actual, expected, bound);
-            if (!right)
-                note_wrong(t, cell, o, actual, expected, alone);
-        }
-}
-
 static void judge_system(job *j, check *c, const struct system_model *system,
                          const double *parameters, int64_t spoiled, text *first) {
     judgement *g = &c->judgement;
@@ -380,8 +105,7 @@ static void judge_system(job *j, check *c, const struct system_model *system,
     for (int o = 0; o < m->output_count; o++)
         system_march_expect(march, m->fields[m->outputs[o].field].name, &g->values[o],
                             &g->bounds[o]);
-    make_tallies(j, g);
-    workers_run(c->guarded.workers, c->result.size[1] * c->result.size[2], judge_row, g);
+    judge_by_values(j, g);
     const condition_sides sides = system_march_sides(j, march);
     finish(j, c, spoiled, &sides, first);
     job_keep(j, march);
@@ -396,11 +120,7 @@ static void judge_stencil(job *j, check *c, const double *parameters, int64_t mo
     const model *m = check_model(c->kernel);
     g->reference = reference_new(j, m, parameters);
     march(j, c, parameters);
-    const int64_t most = most_points(g, most_wanted);
-    const program *p = c->kernel->program;
-    cells_choose(&g->cells, p, c->result.size, m->radius * program_steps(p), most, g->seed);
-    open_tallies(j, g);
-    judge(g, most);
+    judge_by_reference(j, g, m, most_wanted);
     const condition_sides sides = judge_sides(j, c);
     finish(j, c, spoiled, &sides, first);
     if (c->steps.march.model != NULL) { /* it was opened */
@@ -436,7 +156,7 @@ static void check_grid(job *j, check *c, const sg_check_options *options) {
     const int64_t spoiled = guarded_verify(j, &c->guarded, &first);
     c->judgement.guarded = &c->guarded;
     c->judgement.seed = random_stream(c->result.seed, UINT64_MAX);
-    connect(&c->judgement, check_model(c->kernel));
+    judgement_connect(&c->judgement, check_model(c->kernel));
     memcpy(c->judgement.place.global, size, sizeof size);
     c->judgement.place.step = c->guarded.step + steps - 1;
     if (system != NULL)

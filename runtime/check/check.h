@@ -38,8 +38,8 @@ void check_data_learn(check_data *, const program *, const family_call *after,
 /* ---- grids ----------------------------------------------------------------------------------- */
 
 /* What the reference's steps depend on. */
-digest check_data_march(job *, const sg_kernel *, const int64_t size[3], int64_t steps,
-                        uint64_t seed, const double *parameters);
+digest check_data_march(job *, const guarded *, int64_t steps, uint64_t seed,
+                        const double *parameters);
 
 /* Sets the model's arrays that steps make; false: these steps are not known. They are valid
    until a few others were kept. */

@@ -162,9 +162,13 @@ void check_data_learn(check_data *l, const program *p, const family_call *after,
     c->right_job = NULL;
 }
 
-digest check_data_march(job *j, const sg_kernel *k, const int64_t size[3], int64_t steps,
-                        uint64_t seed, const double *parameters) {
-    const blob whole = digest_piece(describe(j, k, size, steps, parameters, seed));
+digest check_data_march(job *j, const guarded *g, int64_t steps, uint64_t seed,
+                        const double *parameters) {
+    text t = text_new(j);
+    text_add(&t, describe(j, g->kernel, g->size, steps, parameters, seed));
+    for (int64_t step = 0; step < steps && model_is_narrow(check_model(g->kernel)); step++)
+        text_add(&t, check_steps_stay(g, steps, step) ? " stays" : " stored");
+    const blob whole = digest_piece(t.data);
     return digest_of(&whole, 1);
 }
 
@@ -248,14 +252,21 @@ void check_steps_launch(job *j, guarded *g, const double *parameters, int64_t wa
     int final[LAUNCH_ARRAYS];
     const sg_arguments arguments = guarded_arguments(g, parameters, grids);
     launch l;
+    if (wanted == 0 && program_has_seconds(k->program)) /* which no sg_launch makes */
+        wanted = program_steps(k->program);
     if (wanted > 0) {
         launch_check(j, k, &arguments, true, &l);
+        g->together = l.exchange != NULL && steps_together(k, l.size);
         steps_make(j, k, &l, wanted, NULL, final);
     } else {
         launch_once(j, k, &arguments, NULL);
     }
     g->device->ops->synchronize(g->device, j, NULL);
     guarded_fetch(j, g, wanted > 0 ? final : NULL);
+}
+
+bool check_steps_stay(const guarded *g, int64_t count, int64_t step) {
+    return steps_stay(g->kernel->program, g->size, count, g->together, step);
 }
 
 void check_steps_close(void *argument) {
@@ -287,6 +298,7 @@ void check_steps_march(job *j, check_steps *c, const guarded *g, const reference
     for (int i = 0; i < count; i++)
         c->scratch[i] = job_alloc(j, reference_steps_scratch(&c->march));
     for (int64_t step = 0; step < steps; step++) {
+        c->march.place.stays = check_steps_stay(g, steps + 1, step);
         workers_run(g->workers, reference_steps_pieces(&c->march), make_piece, c);
         reference_steps_turn(&c->march);
     }

@@ -35,6 +35,7 @@ typedef struct guarded {
     int64_t size[3], points; /* of a grid */
     size_t zone;             /* bytes of a guard zone */
     int64_t step;            /* the number of a launch's first step */
+    bool together;           /* one launch made many steps, as its blocks exchange words */
     size_t temporary;        /* bytes of temporary memory, the array after the program's */
     int count;
     guarded_array arrays[LAUNCH_ARRAYS + 1];
@@ -156,5 +157,9 @@ void check_steps_launch(job *, guarded *, const double *parameters, int64_t want
 void check_steps_march(job *, check_steps *, const guarded *, const reference *,
                        reference_array *arrays, int64_t steps);
 void check_steps_close(void *check_steps);
+
+/* Whether the results of step `step` of so many stayed in the launch that made them (steps_stay),
+   after check_steps_launch. */
+bool check_steps_stay(const guarded *, int64_t count, int64_t step);
 
 #endif

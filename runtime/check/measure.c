@@ -32,6 +32,7 @@ typedef struct measurement {
     sg_grid grids[LAUNCH_ARRAYS];
     void *temporary;
     launch launch;
+    bool runs;       /* sg_run makes the steps, not sg_launch */
     void *from, *to; /* of the copy */
     size_t half;     /* the bytes it reads, and those it writes */
     void *stage;
@@ -101,7 +102,8 @@ static void prepare_launch(job *j, measurement *m, const double *parameters, siz
                                     .parameter_count = p->parameter_count,
                                     .temporary = m->temporary,
                                     .temporary_bytes = temporary};
-    launch_check(j, m->kernel, &arguments, m->options->steps > 0, &m->launch);
+    m->runs = m->options->steps > 0 || program_has_seconds(p);
+    launch_check(j, m->kernel, &arguments, m->runs, &m->launch);
 }
 
 static void prepare_grid(job *j, measurement *m) {
@@ -201,10 +203,10 @@ static void prepare(job *j, measurement *m) {
 static void update(job *j, void *argument) {
     const measurement *m = argument;
     int code = 0;
-    if (m->options->steps > 0) {
+    if (m->runs) {
         launch l = m->launch;
         int final[LAUNCH_ARRAYS];
-        steps_make(j, m->kernel, &l, m->options->steps, NULL, final);
+        steps_make(j, m->kernel, &l, m->result.steps, NULL, final);
         return;
     }
     if (launch_send(m->kernel, &m->launch, NULL, &code) != FAULT_NONE)

@@ -42,6 +42,7 @@ struct nvrtc {
     library library;
     const char *file; /* its identity, or NULL */
     const char *version_text;
+    bool has_minimal;
     int *supported; /* architectures: 75, 80, … */
     int supported_count;
 };
@@ -73,6 +74,7 @@ static void ask_version(job *j, nvrtc *n) {
     int major = 0, minor = 0;
     n->version(&major, &minor);
     n->version_text = job_print(j, "NVRTC %d.%d", major, minor);
+    n->has_minimal = major >= 13;
     /* NVRTC opens its second library by its bare name when it first compiles. */
     library_preload_beside(j, &n->library,
                            job_print(j, "libnvrtc-builtins.so.%d.%d", major, minor));
@@ -239,17 +241,23 @@ static const char standard[] = "--std=c++17";
    has the same bits whichever way it is computed. */
 static const char no_contraction[] = "--fmad=false";
 
+/* NVRTC leaves out declarations that no source uses, such as textures: the binary is the same, and
+   comes 10 ms sooner. Not every NVRTC before 13 has this option. */
+static const char minimal[] = "--minimal";
+
 /* One source of a program. */
 static binary compile_source(nvrtc *n, job *j, const program *p, const char *source,
                              const char *arch, binary_kind kind) {
     const bool ptx = kind == BINARY_PTX;
-    const char *options[4] = {standard};
+    const char *options[5] = {standard};
     int count = 1;
     options[count++] = job_print(j, "--gpu-architecture=%s_%s", ptx ? "compute" : "sm", arch + 3);
     if (fixed_options[kind] != NULL)
         options[count++] = fixed_options[kind];
     if (program_is_grid(p))
         options[count++] = no_contraction;
+    if (n->has_minimal)
+        options[count++] = minimal;
 
     compilation *c = job_alloc(j, sizeof *c);
     *c = (compilation){.nvrtc = n, .job = j};
@@ -376,8 +384,8 @@ static const char *identity(compiler *base, job *j, binary_kind kind) {
         file = file_identity(j, found.path);
     if (file == NULL)
         return NULL;
-    return job_print(j, "NVRTC %s; %s %s", file, standard,
-                     fixed_options[kind] != NULL ? fixed_options[kind] : "");
+    return job_print(j, "NVRTC %s; %s %s, from 13 on %s", file, standard,
+                     fixed_options[kind] != NULL ? fixed_options[kind] : "", minimal);
 }
 
 static binary compile(compiler *base, job *j, const program *p, const char *arch,

@@ -54,6 +54,8 @@ typedef struct device_facts {
     const char *device, *name, *arch; /* as in sg_device_info; valid as long as the device */
     int multiprocessors;
     int64_t memory, l2_cache;
+    int64_t l3_cache;          /* of a processor; 0: unknown, or a GPU */
+    int vector_bytes;          /* of a processor's widest registers; 0: a GPU */
     double clock, memory_rate; /* Hz, and bytes a second at the peak; 0 where unknown */
     int driver;
     const char *bus; /* "00000000:1b:00.0", where a GPU is on the bus; NULL: unknown */
@@ -78,6 +80,15 @@ typedef struct device_copy {
     size_t bytes, rows;
     size_t to_pitch, from_pitch; /* bytes from a row to the next; at least `bytes` */
 } device_copy;
+
+/* A grid of three axes, x first and with a stride of 1, and the box of it that a bulk copy fetches.
+ */
+typedef struct device_map {
+    void *data;
+    size_t element_bytes;       /* 4: float, 8: double */
+    int64_t size[3], stride[3]; /* in elements */
+    int box[3];
+} device_map;
 
 /* Device memory as another rank's device can find it, of this process or of another on the machine.
    Plain bytes. */
@@ -119,6 +130,10 @@ typedef struct device_ops {
                              const void *arguments, size_t bytes, void *stream, int *code);
     int64_t (*together)(device *, const module *, int launch);
 
+    /* Writes what kernels know a map by, PROGRAM_MAP_BYTES bytes at a multiple of
+       PROGRAM_MAP_ALIGNMENT; false: the device cannot copy such boxes. */
+    bool (*map)(device *, const device_map *, void *to);
+
     /* The blocks of a launch of resident ones (base/program.h) that run at a time; at least 1. */
     int64_t (*resident)(device *, const module *, int launch);
 
@@ -126,6 +141,11 @@ typedef struct device_ops {
     void (*free)(device *, void *);
     void (*upload)(device *, job *, void *to, const void *from, size_t bytes);
     void (*download)(device *, job *, void *to, const void *from, size_t bytes);
+    /* Host memory that the device reaches by itself, or the job fails; and a download
+       that is asynchronous into such memory. */
+    void *(*host_alloc)(device *, job *, size_t bytes);
+    void (*host_free)(device *, void *);
+    void (*download_async)(device *, job *, void *to, const void *from, size_t bytes, void *stream);
     void (*copy)(device *, job *, const device_copy *, void *stream); /* asynchronous */
     void (*fill)(device *, job *, void *to, int byte, size_t bytes);
     /* Asynchronous; fails as launch does. */

@@ -162,6 +162,17 @@ static bool is_written(const program *p, int which, bool rotating) {
     return false;
 }
 
+/* New values in the place of the oldest. Where several steps update a box, cells round it are
+   copied from the current level first, which a previous level would not survive. */
+static bool is_in_place(const program *p, bool rotating, const launch *l, int next, int oldest) {
+    const program_array *a = &p->arrays[next];
+    return a->written && a->grid.in_place && program_oldest(a) == oldest &&
+           (l->whole || !rotating || a->grid.previous < 0) &&
+           l->grids[next].data == l->grids[oldest].data &&
+           memcmp(l->grids[next].stride, l->grids[oldest].stride, sizeof l->grids[next].stride) ==
+               0;
+}
+
 static bool check_written(job *j, const program *p, bool rotating, const launch *l) {
     for (int w = 0; w < p->array_count; w++) {
         if (!is_written(p, w, rotating))
@@ -170,7 +181,9 @@ static bool check_written(job *j, const program *p, bool rotating, const launch 
             return context_refuse(j, "'%s' is written, but its strides make cells share memory",
                                   p->arrays[w].name);
         for (int i = 0; i < p->array_count; i++)
-            if (i != w && l->grids[i].low < l->grids[w].high && l->grids[w].low < l->grids[i].high)
+            if (i != w && !is_in_place(p, rotating, l, w, i) &&
+                !is_in_place(p, rotating, l, i, w) && l->grids[i].low < l->grids[w].high &&
+                l->grids[w].low < l->grids[i].high)
                 return context_refuse(j, "'%s' is written and overlaps '%s' in memory",
                                       p->arrays[w].name, p->arrays[i].name);
     }
@@ -225,6 +238,12 @@ static bool check_stages(job *j, const program *p, const launch *l) {
 static bool check_way(job *j, const program *p, const launch *l) {
     const program_launch *way = &p->launches[0];
     const int steps = program_steps(p);
+    if (program_has_seconds(p))
+        return context_refuse(j,
+                              "a launch of '%s' makes %d steps of a field with two levels, whose "
+                              "arrays change roles; sg_run makes them, and a kernel built with "
+                              "time=1 single ones",
+                              p->name, steps);
     if (steps > 1 && !l->whole)
         return context_refuse(j,
                               "a launch of '%s' makes %d steps of the whole grid, not of a box; "
@@ -260,7 +279,7 @@ bool launch_check(job *j, const sg_kernel *k, const sg_arguments *given, bool ro
     out->empty = false;
     out->steps = program_steps(p);
     out->exchange = NULL;
-    out->cleared = false;
+    out->cleared = out->seconds = false;
     if (k->module == NULL)
         return context_refuse(j, "'%s' cannot be launched: %s", p->name, k->unlaunchable);
     if (!launch_read(j, k, given, &names, &a))
@@ -279,6 +298,10 @@ bool launch_check(job *j, const sg_kernel *k, const sg_arguments *given, bool ro
         needed = program_exchange_bytes(p, out->size); /* and nothing else: there are no layers */
         out->exchange = a.temporary;
     }
+    if (program_has_seconds(p)) {
+        out->seconds = out->whole && a.temporary != NULL && a.temporary_bytes >= needed;
+        needed = out->seconds ? needed : 0; /* single steps need none */
+    }
     for (int i = 0; i < p->array_count; i++) {
         if (a.grids[i].data == NULL)
             return context_refuse(j, "'%s' has no data", p->arrays[i].name);
@@ -286,6 +309,10 @@ bool launch_check(job *j, const sg_kernel *k, const sg_arguments *given, bool ro
         if (!complete_strides(j, p, i, &a.grids[i], out) || !find_span(j, p, i, out))
             return false;
     }
-    return check_written(j, p, rotating, out) && check_parameters(j, k, &a, out) &&
-           launch_place(j, p, &a, needed, out);
+    if (!check_written(j, p, rotating, out) || !check_parameters(j, k, &a, out) ||
+        !launch_place(j, p, &a, needed, out))
+        return false;
+    if (out->seconds)
+        layers_seconds(p, out);
+    return true;
 }

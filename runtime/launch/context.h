@@ -123,7 +123,7 @@ void modules_let_go(sg_context *, loaded *); /* NULL is allowed */
 /* The context itself, and how every public call runs. */
 
 /* Places for the kernels that convert matrices, numbered by runtime/matrix/convert.c. */
-enum { CONTEXT_CONVERSIONS = 128 };
+enum { CONTEXT_CONVERSIONS = 192 };
 
 struct sg_context {
     job *job;         /* holds the context itself */

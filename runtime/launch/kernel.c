@@ -45,7 +45,9 @@ static void write_array(job *j, void *argument) {
                           .dtype = a->dtype,
                           .element_size = a->element_bytes,
                           .updated = !grid && a->lists.updated,
-                          .same_as = grid ? -1 : a->lists.same_as};
+                          .same_as = !grid              ? a->lists.same_as
+                                     : a->grid.in_place ? program_oldest(a)
+                                                        : -1};
     if (grid) {
         memcpy(info.low, a->grid.low, sizeof info.low);
         memcpy(info.high, a->grid.high, sizeof info.high);

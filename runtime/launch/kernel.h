@@ -28,7 +28,8 @@ typedef struct kernel_sets {
 /* The monitors of a spec. */
 typedef struct kernel_monitor {
     const char *name, *op;
-    double identity; /* of the op */
+    double identity;                           /* of the op */
+    int low[PROGRAM_AXES], high[PROGRAM_AXES]; /* how far its map reads */
 } kernel_monitor;
 
 struct sg_kernel {

@@ -5,12 +5,14 @@
 #include <assert.h>
 #include <string.h>
 
-/* Cells of a layer along each axis; x with what fills its rows. */
+/* Cells of a layer along each axis; x with what fills its rows. Those of calls are whole grids. */
 static void find_extents(const program *p, const launch *l, int layer, int64_t extent[3]) {
     const program_layer *a = &p->grid.layers[layer];
     const int64_t step = PROGRAM_PITCH / (int64_t)program_layer_bytes(p);
     for (int axis = 0; axis < PROGRAM_AXES; axis++)
-        extent[axis] = l->end[axis] - l->begin[axis] + a->low[axis] + a->high[axis];
+        extent[axis] = p->grid.call_count > 0
+                           ? l->size[axis]
+                           : l->end[axis] - l->begin[axis] + a->low[axis] + a->high[axis];
     extent[0] = (extent[0] + step - 1) / step * step;
 }
 
@@ -38,6 +40,7 @@ bool layers_measure(job *j, const program *p, launch *out, size_t *bytes) {
 size_t layers_bytes(job *j, const program *p, const int64_t size[3]) {
     launch whole = {.empty = false};
     size_t bytes;
+    memcpy(whole.size, size, sizeof whole.size);
     memcpy(whole.end, size, sizeof whole.end);
     layers_measure(j, p, &whole, &bytes);
     return bytes;
@@ -62,7 +65,30 @@ static void view_layer(const program *p, const launch *l, int layer, const int64
     move(program_layer_bytes(p), out, back);
 }
 
+void layers_seconds(const program *p, launch *l) {
+    static const int64_t origin[3] = {0, 0, 0};
+    for (int i = 0, layer = 0; i < p->array_count; i++)
+        if (p->arrays[i].written && p->arrays[i].grid.previous >= 0)
+            view_layer(p, l, layer++, origin, &l->second[i]);
+}
+
+/* Of ways: the caller's grid, and the layers that levels are left in. */
+static void view_way(const program *p, const launch *l, layer_view *out) {
+    memcpy(out->size, l->size, sizeof out->size);
+    memcpy(out->begin, l->begin, sizeof out->begin);
+    memcpy(out->end, l->end, sizeof out->end);
+    memcpy(out->grids, l->grids, (size_t)p->array_count * sizeof *out->grids);
+    out->count = p->array_count;
+    for (int i = 0; i < p->array_count && p->grid.layer_count > 0; i++)
+        if (p->arrays[i].written && p->arrays[i].grid.previous >= 0)
+            out->grids[out->count++] = l->seconds ? l->second[i] : (launch_grid){.data = NULL};
+}
+
 void layers_view(const program *p, const launch *l, int which, layer_view *out) {
+    if (p->grid.ways) {
+        view_way(p, l, out);
+        return;
+    }
     static const program_layer none = {.name = ""};
     const bool first = which == 0,
                last = which + 1 == program_own_launches(p) || p->grid.layer_count == 0;
@@ -96,9 +122,12 @@ void layers_view(const program *p, const launch *l, int which, layer_view *out) 
 
 void layers_view_call(const program *p, const launch *l, const program_call *c, layer_view *out) {
     static const int64_t origin[3] = {0, 0, 0};
-    memcpy(out->size, l->size, sizeof out->size);
-    memcpy(out->begin, l->begin, sizeof out->begin);
-    memcpy(out->end, l->end, sizeof out->end);
+    for (int axis = 0; axis < PROGRAM_AXES; axis++) { /* the box ends where the grid does, or before
+                                                         cells of other parts */
+        out->size[axis] = l->size[axis];
+        out->begin[axis] = l->begin[axis] - (l->begin[axis] > 0 ? c->low[axis] : 0);
+        out->end[axis] = l->end[axis] + (l->end[axis] < l->size[axis] ? c->high[axis] : 0);
+    }
     out->count = p->grid.call_grids;
     for (int i = 0; i < out->count; i++) {
         out->grids[i] = (launch_grid){.data = NULL};
@@ -253,9 +282,35 @@ static size_t pack(const sg_kernel *k, const launch *all, const layer_view *l,
     }
     at += pack_parameters(k, all, at);
     if (k->program->grid.positions)
-        at = pack_positions(all, p, to + bytes - PROGRAM_POSITION_BYTES);
-    assert(((size_t)(at - to) + 7) / 8 * 8 == bytes);
+        at = pack_positions(all, p, to + ((size_t)(at - to) + 7) / 8 * 8);
+    assert(program_maps_offset(k->program, ((size_t)(at - to) + 7) / 8 * 8) ==
+           bytes - PROGRAM_MAP_BYTES * (size_t)k->program->grid.map_count);
     return bytes;
+}
+
+/* What the device makes of the maps of a launch; false: it takes the spare. */
+static bool put_maps(const sg_kernel *k, const layer_view *l, const program_launch *p,
+                     unsigned char *to) {
+    device *d = k->context->device;
+    for (int i = 0; i < p->grid.map_count; i++) {
+        const program_map *m = &p->grid.maps[i];
+        const launch_grid *g = &l->grids[m->grid];
+        device_map map = {.data = g->data,
+                          .element_bytes = program_grid_bytes(k->program, m->grid)};
+        int64_t any = 32; /* the stride of an axis of one cell: callers may give one that is none */
+        for (int axis = PROGRAM_AXES - 1; axis >= 0; axis--) {
+            const int of = p->grid.axes[axis];
+            map.size[axis] = of < 0 ? 1 : l->size[of];
+            if (map.size[axis] > PROGRAM_MOST_SIZE) /* copies count cells by 32 bits */
+                return false;
+            map.stride[axis] = axis > 0 && map.size[axis] == 1 ? any : g->stride[of];
+            map.box[axis] = m->box[axis];
+            any = map.stride[axis];
+        }
+        if (!d->ops->map(d, &map, to + PROGRAM_MAP_BYTES * (size_t)i))
+            return false;
+    }
+    return true;
 }
 
 /* ---- launching ------------------------------------------------------------------------------- */
@@ -264,12 +319,14 @@ static size_t pack(const sg_kernel *k, const launch *all, const layer_view *l,
    together takes one. */
 static fault send_kernel(const sg_kernel *k, const launch *l, const layer_view *view, int which,
                          bool together, void *stream, int *code) {
-    _Alignas(8) unsigned char arguments[LAUNCH_BYTES];
+    _Alignas(PROGRAM_MAP_ALIGNMENT) unsigned char arguments[LAUNCH_BYTES];
     int64_t blocks[3], first[3];
     const program_launch *own = &k->program->launches[which];
     const size_t bytes = pack(k, l, view, own, arguments, blocks);
     device *d = k->context->device;
-    if (own->grid.spare > 0 && !has_needs(k, view, own))
+    unsigned char *maps =
+        arguments + bytes - PROGRAM_MAP_BYTES * (size_t)k->program->grid.map_count;
+    if (own->grid.spare > 0 && !(has_needs(k, view, own) && put_maps(k, view, own, maps)))
         which = own->grid.spare;
     if (together)
         return d->ops->launch_together(d, k->module, which, blocks, arguments, bytes, stream, code);

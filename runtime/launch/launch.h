@@ -38,6 +38,8 @@ typedef struct launch {
     int32_t steps;                      /* of a launch */
     unsigned char *exchange; /* the words that blocks exchange; NULL: none given, or none needed */
     bool cleared;            /* layers that are cleared once in a run have been */
+    bool seconds;            /* there is memory for the layers of ways ... */
+    launch_grid second[LAUNCH_ARRAYS]; /* ... which swap places with arrays: by written array */
 
     /* Of lists, whose grids have only data, low and high. */
     int64_t sizes[LAUNCH_SIZES];
@@ -107,6 +109,9 @@ typedef struct layer_view {
 } layer_view;
 void layers_view(const program *, const launch *, int which, layer_view *out);
 
+/* The layers of ways as grids, where there is memory for them. */
+void layers_seconds(const program *, launch *);
+
 /* The same of a call. */
 void layers_view_call(const program *, const launch *, const program_call *, layer_view *out);
 
@@ -140,9 +145,16 @@ typedef struct leap {
 
 /* The longest way that a whole grid of this size can take and that does not go too far; a
    cooperative way goes as far as it is told, in one launch if blocks can exchange words
-   (`together`). And a single step, which any grid and any box can take. */
-leap steps_choose(const program *, const int64_t size[PROGRAM_AXES], int64_t left, bool together);
+   (`together`). Ways that leave levels in layers are taken where there are layers (`seconds`). And
+   a single step, which any grid and any box can take. */
+leap steps_choose(const program *, const int64_t size[PROGRAM_AXES], int64_t left, bool together,
+                  bool seconds);
 leap steps_single(const program *);
+
+/* Whether a later one of so many steps of a whole grid reads the results of step `step`, from 0 on,
+   in the launch that makes them. */
+bool steps_stay(const program *, const int64_t size[PROGRAM_AXES], int64_t count, bool together,
+                int64_t step);
 
 fault steps_send(const sg_kernel *, launch *, const leap *, void *stream, int *code);
 

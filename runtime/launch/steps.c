@@ -52,7 +52,8 @@ static void keep_cells(job *j, const steps *s) {
     const program *p = s->kernel->program;
     for (int i = 0; !l->whole && i < p->array_count; i++) {
         const program_array *a = &p->arrays[i];
-        if (a->written && a->grid.reads >= 0 && s->done < (a->grid.previous >= 0 ? 2 : 1))
+        if (a->written && a->grid.reads >= 0 && l->grids[i].data != l->grids[a->grid.reads].data &&
+            s->done < (a->grid.previous >= 0 ? 2 : 1))
             launch_copy(j, s->kernel, program_grid_bytes(p, i), l->size, &l->grids[a->grid.reads],
                         &l->grids[i], s->stream);
     }
@@ -64,14 +65,60 @@ void steps_rotate(const program *p, launch *l, int *final) {
         if (!a->written || a->grid.reads < 0)
             continue;
         const launch_grid written = l->grids[i];
-        const int written_final = final[i];
-        const int oldest = a->grid.previous >= 0 ? a->grid.previous : a->grid.reads;
+        const int written_final = final[i], oldest = program_oldest(a);
+        const bool in_place = written.data == l->grids[oldest].data;
         l->grids[i] = l->grids[oldest];
         final[i] = final[oldest];
         l->grids[oldest] = l->grids[a->grid.reads];
         final[oldest] = final[a->grid.reads];
         l->grids[a->grid.reads] = written;
         final[a->grid.reads] = written_final;
+        if (in_place) { /* in the place of what is the oldest level now */
+            l->grids[i] = l->grids[oldest];
+            final[i] = final[oldest];
+        }
+    }
+}
+
+static void swap(launch_grid *a, int *final_a, launch_grid *b, int *final_b) {
+    const launch_grid grid = *a;
+    const int place = *final_a;
+    *a = *b;
+    *final_a = *final_b;
+    *b = grid;
+    *final_b = place;
+}
+
+enum { IN_LAYER = -1 }; /* as a place in `final` */
+
+/* After a way of several steps that leaves levels in layers. */
+static void rotate_both(const program *p, launch *l, int *final, int *second) {
+    for (int i = 0; i < p->array_count; i++) {
+        const program_array *a = &p->arrays[i];
+        if (!a->written || a->grid.reads < 0)
+            continue;
+        const int now = a->grid.reads, before = a->grid.previous;
+        swap(&l->grids[now], &final[now], &l->grids[i], &final[i]);
+        if (before >= 0)
+            swap(&l->grids[before], &final[before], &l->second[i], &second[i]);
+    }
+}
+
+/* What is still to be written is the caller's memory; and at the end, what was written is too. */
+static void leave_layers(job *j, const steps *s, int *final, int *second, bool end) {
+    launch *l = s->launch;
+    const program *p = s->kernel->program;
+    for (int i = 0; l->seconds && i < p->array_count; i++) {
+        const int before = p->arrays[i].written ? p->arrays[i].grid.previous : -1;
+        if (before < 0)
+            continue;
+        if (final[i] == IN_LAYER)
+            swap(&l->grids[i], &final[i], &l->second[i], &second[i]);
+        if (end && final[before] == IN_LAYER) {
+            launch_copy(j, s->kernel, program_grid_bytes(p, i), l->size, &l->grids[before],
+                        &l->second[i], s->stream);
+            swap(&l->grids[before], &final[before], &l->second[i], &second[i]);
+        }
     }
 }
 
@@ -99,7 +146,10 @@ size_t steps_bytes(job *j, const sg_kernel *k, const int64_t size[PROGRAM_AXES])
                                    : layers_bytes(j, k->program, size);
 }
 
-leap steps_choose(const program *p, const int64_t size[PROGRAM_AXES], int64_t left, bool together) {
+leap steps_choose(const program *p, const int64_t size[PROGRAM_AXES], int64_t left, bool together,
+                  bool seconds) {
+    if (program_has_seconds(p) && !seconds)
+        return steps_single(p);
     for (int way = 0; p->grid.ways && way < program_own_launches(p) - 1; way++) {
         const program_launch *w = &p->launches[way];
         if (!program_way_fits(w, size))
@@ -118,6 +168,14 @@ leap steps_single(const program *p) {
     return (leap){p->grid.ways ? program_own_launches(p) - 1 : 0, 1, 1, false};
 }
 
+bool steps_stay(const program *p, const int64_t size[PROGRAM_AXES], int64_t count, bool together,
+                int64_t step) {
+    int64_t end = 0; /* of a launch's steps */
+    while (end <= step)
+        end += steps_choose(p, size, count - end, together, true).steps;
+    return end > step + 1;
+}
+
 fault steps_send(const sg_kernel *k, launch *l, const leap *by, void *stream, int *code) {
     device *d = k->context->device;
     fault f = FAULT_NONE;
@@ -133,23 +191,29 @@ fault steps_send(const sg_kernel *k, launch *l, const leap *by, void *stream, in
 void steps_make(job *j, const sg_kernel *k, launch *l, int64_t count, void *stream,
                 int final[LAUNCH_ARRAYS]) {
     steps s = {.kernel = k, .launch = l, .count = l->empty ? 0 : count, .stream = stream};
+    int second[LAUNCH_ARRAYS];
     const bool together = l->exchange != NULL && steps_together(k, l->size);
     for (int i = 0; i < k->program->array_count; i++)
-        final[i] = i;
+        final[i] = i, second[i] = IN_LAYER;
     while (s.done < s.count) {
-        const leap by = l->whole ? steps_choose(k->program, l->size, count - s.done, together)
-                                 : steps_single(k->program);
+        const leap by =
+            l->whole ? steps_choose(k->program, l->size, count - s.done, together, l->seconds)
+                     : steps_single(k->program);
         int code = 0;
         keep_cells(j, &s);
         if (steps_send(k, l, &by, stream, &code) != FAULT_NONE)
             launch_fail(j, k, code);
         l->cleared = true;
         /* With ways, two arrays swap. */
-        for (int64_t turn = 0; turn < (k->program->grid.ways ? by.turns % 2 : 1); turn++)
+        if (program_has_seconds(k->program) && by.steps > 1)
+            rotate_both(k->program, l, final, second);
+        else if (!k->program->grid.ways || by.turns % 2 != 0)
             steps_rotate(k->program, l, final);
+        leave_layers(j, &s, final, second, false);
         s.done += by.steps;
         l->step += by.steps;
     }
+    leave_layers(j, &s, final, second, true);
 }
 
 void steps_allow(job *j, const program *p, int64_t count) {

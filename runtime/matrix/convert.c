@@ -16,9 +16,10 @@ enum { GROUP = STENCIL_GROUP, MANY = 1024, ALIGNED = 256 };
 
 /* A place for each program of convert_program: of bcsr one for each of its lanes and packs. */
 static int place_of(const storage *s) {
-    enum { WIDTHS = 4, PACKS = 3, LANES = 4, BCSR = FORMAT_COUNT * WIDTHS };
+    enum { WIDTHS = 6, PACKS = 4, LANES = 4, BCSR = FORMAT_COUNT * WIDTHS };
     static_assert(BCSR + WIDTHS * PACKS * LANES <= CONTEXT_CONVERSIONS, "as many places");
-    const int widths = (s->index_bytes == 8) * 2 + (s->value_bytes == 8);
+    const int value = s->value_bytes == 2 ? 0 : s->value_bytes == 4 ? 1 : 2;
+    const int widths = (s->index_bytes == 8) * 3 + value;
     int kind = 0;
     if (s->format != FORMAT_BCSR)
         return (int)s->format * WIDTHS + widths;
@@ -255,7 +256,7 @@ static uint64_t bits_of(const storage *s, double value) {
         return bits;
     }
     memcpy(&word, &low, sizeof word);
-    return word;
+    return s->value_bytes == sizeof low ? word : dtype_narrow(storage_dtype(s), value);
 }
 
 static int64_t slots_for(int64_t positions) {

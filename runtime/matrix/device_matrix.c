@@ -11,20 +11,7 @@ storage device_matrix_storage(job *j, const sg_kernel *k) {
     if (k->program->kind != PROGRAM_PRODUCT)
         context_refuse(j, "'%s' multiplies with no matrix: it is of the family %s",
                        k->program->name, sg_kernel_text(k, SG_TEXT_FAMILY));
-    const program_product *product = k->program->lists.product;
-    const int *s = product->storage;
-    return (storage){
-        .format = (format)s[STORAGE_FORMAT],
-        .index_bytes = (size_t)s[STORAGE_INDEX_BYTES],
-        .value_bytes = (size_t)s[STORAGE_VALUE_BYTES],
-        .slice = s[STORAGE_SLICE],
-        .sigma = s[STORAGE_SIGMA],
-        .block_rows = s[STORAGE_BLOCK_ROWS],
-        .block_cols = s[STORAGE_BLOCK_COLS],
-        .packet = s[STORAGE_PACKET],
-        .diagonals = product->diagonals,
-        .diagonal_count = product->diagonal_count,
-    };
+    return spmv_storage(k->program->lists.product);
 }
 
 void sg_device_matrix_free(sg_device_matrix *m) {

@@ -275,7 +275,8 @@ static void list_formats(job *j, void *argument) {
     const storage own =
         l->kernel != NULL ? device_matrix_storage(j, l->kernel) : (storage){.format = FORMAT_AUTO};
     const matrix *m = matrix_view(j, l->matrix);
-    storage chosen = {.index_bytes = own.index_bytes, .value_bytes = own.value_bytes};
+    storage chosen = {
+        .index_bytes = own.index_bytes, .value_bytes = own.value_bytes, .bfloat16 = own.bfloat16};
     const char *reason = format_choose(j, m, NULL, &chosen);
     for (int f = FORMAT_AUTO + 1; f < FORMAT_COUNT; f++) {
         /* The kernel's slices, blocks and packets for its own format, else the usual ones. */
@@ -285,7 +286,8 @@ static void list_formats(job *j, void *argument) {
         else if (f != (int)chosen.format)
             s = (storage){.format = (format)f,
                           .index_bytes = chosen.index_bytes,
-                          .value_bytes = chosen.value_bytes};
+                          .value_bytes = chosen.value_bytes,
+                          .bfloat16 = chosen.bfloat16};
         packed_matrix p;
         format_measure(j, m, &s, &p);
         l->formats[l->count++] = (sg_format_info){

@@ -118,7 +118,7 @@ static bool measure(job *j, const remote_matrix *r, packed_matrix *p) {
     return true;
 }
 
-static double value_of(int64_t bits, size_t there, size_t wanted) {
+static double value_of(int64_t bits, size_t there, dtype wanted) {
     double value;
     float low;
     memcpy(&value, &bits, sizeof value);
@@ -127,11 +127,11 @@ static double value_of(int64_t bits, size_t there, size_t wanted) {
         memcpy(&low, &word, sizeof low);
         value = low;
     }
-    return wanted == sizeof low ? (double)(float)value : value;
+    return dtype_round(wanted, value);
 }
 
 static int64_t sample(job *j, const remote_matrix *r, const int64_t *row, int64_t rows,
-                      int64_t most, size_t value_bytes, diagonal *out) {
+                      int64_t most, dtype values, diagonal *out) {
     const sg_matrix *m = owner_of(r);
     const size_t words = (size_t)(rows * (1 + 2 * most)), word = sizeof(int64_t);
     const convert_pieces work = {{(size_t)rows * word, words * word}, 0, 0};
@@ -147,7 +147,7 @@ static int64_t sample(job *j, const remote_matrix *r, const int64_t *row, int64_
     for (int64_t i = 0; i < rows; i++) {
         const int64_t *of = found + i * (1 + 2 * most);
         for (int64_t k = 0; k < of[0]; k++) {
-            const double value = value_of(of[2 + 2 * k], m->there->value_bytes, value_bytes);
+            const double value = value_of(of[2 + 2 * k], m->there->value_bytes, values);
             if (isfinite(value))
                 out[count++] = (diagonal){of[1 + 2 * k], value};
         }

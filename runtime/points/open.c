@@ -33,20 +33,20 @@ void sg_points_close(sg_point_sets *s) {
 
 typedef struct opening {
     const sg_kernel *kernel;
-    const int64_t *size;
+    const points_ground *ground;
     const sg_points *sets;
     int count;
     sg_point_sets *made;
 } opening;
 
-static void judge(job *j, const kernel_set *about, const sg_points *p) {
+static void judge(job *j, const points_ground *g, const kernel_set *about, const sg_points *p) {
     if (p->count < 0)
         context_refuse(j, "points '%s': there are %lld", p->name, (long long)p->count);
     if (p->count > 0 && p->positions == NULL)
         context_refuse(j, "points '%s': they have no positions", p->name);
     if (about->injects >= 0 && (p->series != NULL) == (p->read != NULL))
         context_refuse(j, "points '%s' inject: give one of series and read", p->name);
-    if (about->injects < 0 && (p->traces != NULL) == (p->write != NULL))
+    if (about->injects < 0 && g->gathers && (p->traces != NULL) == (p->write != NULL))
         context_refuse(j, "points '%s' record: give one of traces and write", p->name);
 }
 
@@ -73,7 +73,7 @@ static void read_sets(job *j, const opening *o, sg_points *out) {
             refuse_name(j, o->kernel, name);
         if (out[at].name != NULL)
             context_refuse(j, "points '%s' are given twice", name);
-        judge(j, &points->sets[at], &given);
+        judge(j, o->ground, &points->sets[at], &given);
         out[at] = given;
         out[at].name = points->sets[at].name;
     }
@@ -99,24 +99,38 @@ typedef struct preparing {
     point_set *set;
 } preparing;
 
+/* Of a part: which points its items are of. */
+static void keep_places(job *j, const preparing *p, bool injects, places *t) {
+    job *kept = p->all->job;
+    places_keep(j, &p->all->ground, p->all->kernel->program->element_bytes, injects, t);
+    p->set->from = job_array(kept, (size_t)t->points + 1, sizeof *t->from);
+    p->set->corner = job_array(kept, (size_t)t->points + 1, sizeof *t->corner);
+    memcpy(p->set->from, t->from, (size_t)t->points * sizeof *t->from);
+    memcpy(p->set->corner, t->corner, (size_t)t->points * sizeof *t->corner);
+}
+
 /* In a job of its own: the host's tables are large. */
 static void prepare(job *j, void *argument) {
     const preparing *p = argument;
     const sg_kernel *k = p->all->kernel;
+    const points_ground *g = &p->all->ground;
     const size_t element = k->program->element_bytes;
+    const bool injects = p->set->about->injects >= 0;
     device *d = k->context->device;
     points_arguments *a = &p->set->arguments;
     places t;
-    places_find(j, &p->set->given, k->program->dims, p->all->size, element, &t);
+    places_find(j, &p->set->given, k->program->dims, g->global, element, &t);
+    if (g->is_part)
+        keep_places(j, p, injects, &t);
     const size_t values = (size_t)t.points * (size_t)t.dims;
-    a->points = a->count = t.points;
+    p->set->items = a->points = a->count = t.points;
     a->set = p->set->about->injects;
     a->target = p->set->about->target;
     a->base = bring(j, d, t.base, values * sizeof *t.base);
     a->weight = bring(j, d, t.weight, 2 * values * element);
-    if (p->set->about->injects < 0)
+    if (!injects)
         return;
-    places_sort(j, p->all->size, element, &t);
+    places_sort(j, g, element, &t);
     a->count = t.cells;
     a->begin = bring(j, d, t.begin, (size_t)(t.cells + 1) * sizeof *t.begin);
     a->entry = bring(j, d, t.entry, (size_t)t.begin[t.cells] * sizeof *t.entry);
@@ -144,19 +158,29 @@ static void make_room(job *j, sg_point_sets *s) {
     device *d = s->kernel->context->device;
     s->rows = MOST_ROWS;
     for (int i = 0; i < s->count; i++) {
-        s->sets[i].row = (size_t)s->sets[i].given.count * s->kernel->program->element_bytes;
-        const int64_t fit = s->sets[i].row > 0 ? (int64_t)(ROOM / s->sets[i].row) : MOST_ROWS;
+        point_set *set = &s->sets[i];
+        set->given_row = (size_t)set->given.count * s->kernel->program->element_bytes;
+        set->row = (size_t)set->items * s->kernel->program->element_bytes;
+        const int64_t fit = set->given_row > 0 ? (int64_t)(ROOM / set->given_row) : MOST_ROWS;
         s->rows = fit < s->rows ? fit : s->rows;
     }
     s->rows = s->rows > 0 ? s->rows : 1;
     for (int i = 0; i < s->count; i++) {
-        const size_t bytes = s->sets[i].row * (size_t)s->rows;
-        if (bytes == 0)
-            continue;
-        s->sets[i].samples = d->ops->alloc(d, j, bytes);
-        if (s->sets[i].given.read != NULL || s->sets[i].given.write != NULL)
-            s->sets[i].staged = job_alloc(j, bytes);
+        point_set *set = &s->sets[i];
+        const size_t rows = (size_t)s->rows;
+        if (set->row > 0)
+            set->samples = d->ops->alloc(d, j, set->row * rows);
+        if (set->row > 0 && s->ground.is_part)
+            set->local = job_alloc(j, set->row * rows);
+        if (set->given_row > 0 && (set->given.read != NULL || set->given.write != NULL))
+            set->staged = job_alloc(j, set->given_row * rows);
     }
+}
+
+static void find_arrays(sg_point_sets *s) {
+    const program *p = s->kernel->points->program;
+    for (int i = 0; i < p->array_count; i++)
+        s->array[i] = sg_kernel_find_array(s->kernel, p->arrays[i].name);
 }
 
 static void open_points(job *j, void *argument) {
@@ -166,14 +190,13 @@ static void open_points(job *j, void *argument) {
     kernel_need_launchable(j, k);
     if (k->points == NULL)
         context_refuse(j, "'%s' has no points", k->program->name);
-    if (o->size == NULL || o->count < 0 || (o->count > 0 && o->sets == NULL))
+    if (o->count < 0 || (o->count > 0 && o->sets == NULL))
         context_refuse(j, "sg_points_open needs a size and sets");
     sg_points *given = job_array(j, (size_t)k->points->count, sizeof *given);
     read_sets(j, o, given);
     sg_point_sets *s = job_alloc(j, sizeof *s);
-    *s = (sg_point_sets){.job = j, .kernel = k};
-    for (int axis = 0; axis < PROGRAM_AXES; axis++)
-        s->size[axis] = axis < k->program->dims ? o->size[axis] : 1;
+    *s = (sg_point_sets){.job = j, .kernel = k, .ground = *o->ground};
+    find_arrays(s);
     s->sets = job_array(j, (size_t)k->points->count, sizeof *s->sets);
     job_defer(j, give_back, s);
     order_sets(k->points, given, s);
@@ -187,9 +210,18 @@ static void open_points(job *j, void *argument) {
 
 sg_status sg_points_open(const sg_kernel *kernel, const int64_t size[3], const sg_points *sets,
                          int count, sg_point_sets **out) {
-    if (kernel == NULL || out == NULL)
+    points_ground whole = {.gathers = true};
+    if (kernel == NULL || out == NULL || size == NULL)
         return SG_ERROR_USAGE;
-    opening o = {kernel, size, sets, count, NULL};
+    for (int axis = 0; axis < PROGRAM_AXES; axis++)
+        whole.global[axis] = whole.size[axis] = whole.end[axis] =
+            axis < kernel->program->dims ? size[axis] : 1;
+    return points_open_at(kernel, &whole, sets, count, out);
+}
+
+sg_status points_open_at(const sg_kernel *kernel, const points_ground *ground,
+                         const sg_points *sets, int count, sg_point_sets **out) {
+    opening o = {kernel, ground, sets, count, NULL};
     job *kept;
     const sg_status status = context_run(kernel->context, open_points, &o, &kept);
     if (status != SG_OK)

@@ -49,15 +49,7 @@ void places_find(job *j, const sg_points *p, int dims, const int64_t size[3], si
         }
 }
 
-/* ---- contributions by cell ------------------------------------------------------------------- */
-
-typedef struct contribution {
-    uint64_t cell; /* its number in the grid, x fastest */
-    int64_t entry;
-} contribution;
-
-/* As kernels multiply the weights; a corner of weight 0 is none. */
-static bool has_weight(const places *p, size_t element, int64_t point, int corner) {
+double places_weight(const places *p, size_t element, int64_t point, int corner) {
     float single = 1;
     double product = 1;
     for (int axis = 0; axis < p->dims; axis++) {
@@ -67,8 +59,86 @@ static bool has_weight(const places *p, size_t element, int64_t point, int corne
         else
             single *= ((const float *)p->weight)[at];
     }
-    return (element == sizeof(double) ? product != 0 : single != 0);
+    return element == sizeof(double) ? product : (double)single;
 }
+
+/* ---- parts ----------------------------------------------------------------------------------- */
+
+enum { CORNERS = 1 << PROGRAM_AXES, ALL_CORNERS = -1 };
+
+/* Whether a corner counts, which one of weight 0 does not, and lies in an own cell. */
+static bool is_own(const places *p, const points_ground *g, const int64_t origin[PROGRAM_AXES],
+                   size_t element, int64_t point, int corner) {
+    for (int axis = 0; axis < p->dims; axis++) {
+        const int64_t at = p->base[axis * p->points + point] + (corner >> axis & 1) - origin[axis];
+        if (at < g->begin[axis] || at >= g->end[axis])
+            return false;
+    }
+    return places_weight(p, element, point, corner) != 0;
+}
+
+/* The items that a point makes here: itself, or its own corners one by one. */
+static int split(const places *p, const points_ground *g, size_t element, bool injects,
+                 int64_t point, int items[CORNERS]) {
+    int own = 0, all = 0;
+    for (int corner = 0; corner < 1 << p->dims; corner++) {
+        all += places_weight(p, element, point, corner) != 0;
+        if (is_own(p, g, g->origin, element, point, corner))
+            items[own++] = corner;
+    }
+    if (own == 0 || (own < all && !injects))
+        return own;
+    items[0] = ALL_CORNERS;
+    return 1;
+}
+
+static double weight_at(const places *p, size_t element, int64_t at) {
+    return element == sizeof(double) ? ((const double *)p->weight)[at]
+                                     : (double)((const float *)p->weight)[at];
+}
+
+/* A point of `all` as it is, or a corner of it as a point that lies at a cell. */
+static void put_item(const places *all, const points_ground *g, size_t element, int64_t point,
+                     int corner, int64_t item, places *to) {
+    to->from[item] = point;
+    to->corner[item] = corner;
+    for (int axis = 0; axis < all->dims; axis++) {
+        const int side = corner == ALL_CORNERS ? 0 : corner >> axis & 1;
+        to->base[axis * to->points + item] =
+            all->base[axis * all->points + point] + side - g->origin[axis];
+        for (int next = 0; next < 2; next++)
+            put_weight(to->weight, element, (2 * axis + next) * to->points + item,
+                       corner == ALL_CORNERS
+                           ? weight_at(all, element, (2 * axis + next) * all->points + point)
+                           : 1 - next);
+    }
+}
+
+void places_keep(job *j, const points_ground *g, size_t element, bool injects, places *p) {
+    const places all = *p;
+    int items[CORNERS];
+    *p = (places){.dims = all.dims};
+    for (int64_t point = 0; point < all.points; point++)
+        p->points += split(&all, g, element, injects, point, items);
+    const size_t values = (size_t)p->dims * (size_t)p->points;
+    p->base = job_array(j, values, sizeof *p->base);
+    p->weight = job_array(j, 2 * values, element);
+    p->from = job_array(j, (size_t)p->points, sizeof *p->from);
+    p->corner = job_array(j, (size_t)p->points, sizeof *p->corner);
+    int64_t item = 0;
+    for (int64_t point = 0; point < all.points; point++) {
+        const int count = split(&all, g, element, injects, point, items);
+        for (int i = 0; i < count; i++)
+            put_item(&all, g, element, point, items[i], item++, p);
+    }
+}
+
+/* ---- contributions by cell ------------------------------------------------------------------- */
+
+typedef struct contribution {
+    uint64_t cell; /* its number in the local arrays, x fastest */
+    int64_t entry;
+} contribution;
 
 static uint64_t cell_number(const places *p, const int64_t size[3], int64_t point, int corner) {
     uint64_t number = 0;
@@ -97,7 +167,8 @@ static contribution *sort(contribution *list, contribution *other, size_t count,
     return list;
 }
 
-void places_sort(job *j, const int64_t size[3], size_t element, places *p) {
+void places_sort(job *j, const points_ground *g, size_t element, places *p) {
+    static const int64_t here[PROGRAM_AXES] = {0, 0, 0};
     const int corners = 1 << p->dims;
     const size_t most = (size_t)p->points * (size_t)corners;
     contribution *list = job_array(j, most, sizeof *list);
@@ -105,9 +176,9 @@ void places_sort(job *j, const int64_t size[3], size_t element, places *p) {
     uint64_t last = 0;
     for (int64_t point = 0; point < p->points; point++)
         for (int corner = 0; corner < corners; corner++)
-            if (has_weight(p, element, point, corner)) {
-                list[count] =
-                    (contribution){cell_number(p, size, point, corner), point * corners + corner};
+            if (is_own(p, g, here, element, point, corner)) {
+                list[count] = (contribution){cell_number(p, g->size, point, corner),
+                                             point * corners + corner};
                 last = list[count].cell > last ? list[count].cell : last;
                 count++;
             }

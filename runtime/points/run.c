@@ -12,7 +12,6 @@ typedef struct running {
     int *final;
     launch launch;
     int order[LAUNCH_ARRAYS];
-    int array[LAUNCH_ARRAYS]; /* of the kernel, by the index of the points' program */
 } running;
 
 /* ---- samples --------------------------------------------------------------------------------- */
@@ -22,18 +21,52 @@ static noreturn void stop(job *j, const point_set *s, const char *does, int64_t 
              s->about->name, (long long)first);
 }
 
-static void bring_series(job *j, const running *r, int64_t first, int64_t steps) {
-    device *d = r->sets->kernel->context->device;
-    for (int i = 0; i < r->sets->count; i++) {
-        const point_set *s = &r->sets->sets[i];
+/* The samples of a part's points, out of whole rows. */
+static const void *pick(const point_set *s, const unsigned char *rows, int64_t steps,
+                        size_t element) {
+    for (int64_t step = 0; step < steps; step++)
+        for (int64_t i = 0; i < s->items; i++)
+            memcpy(s->local + (size_t)step * s->row + (size_t)i * element,
+                   rows + (size_t)step * s->given_row + (size_t)s->from[i] * element, element);
+    return s->local;
+}
+
+void points_bring(job *j, const sg_point_sets *sets, int64_t first, int64_t steps) {
+    device *d = sets->kernel->context->device;
+    for (int i = 0; i < sets->count; i++) {
+        const point_set *s = &sets->sets[i];
         if (s->about->injects < 0 || s->row == 0)
             continue;
         const void *from = s->staged;
         if (s->given.read == NULL)
-            from = (const unsigned char *)s->given.series + (size_t)first * s->row;
+            from = (const unsigned char *)s->given.series + (size_t)first * s->given_row;
         else if (s->given.read(s->given.user, first, steps, s->staged) != 0)
             stop(j, s, "reads the series of", first);
+        if (sets->ground.is_part)
+            from = pick(s, from, steps, sets->kernel->program->element_bytes);
         d->ops->upload(d, j, s->samples, from, (size_t)steps * s->row);
+    }
+}
+
+unsigned char *points_traces(const point_set *s, int64_t first) {
+    return s->given.write == NULL && s->given_row > 0
+               ? (unsigned char *)s->given.traces + (size_t)first * s->given_row
+               : s->staged;
+}
+
+void points_hand_on(job *j, const point_set *s, int64_t first, int64_t steps) {
+    if (s->given.write != NULL &&
+        s->given.write(s->given.user, first, steps, points_traces(s, first)) != 0)
+        stop(j, s, "takes the traces of", first);
+}
+
+void points_take(job *j, const sg_point_sets *sets, int64_t steps, void *stream) {
+    device *d = sets->kernel->context->device;
+    d->ops->synchronize(d, j, stream);
+    for (int i = 0; i < sets->count; i++) {
+        const point_set *s = &sets->sets[i];
+        if (s->about->injects < 0 && s->row > 0)
+            d->ops->download(d, j, s->local, s->samples, (size_t)steps * s->row);
     }
 }
 
@@ -44,13 +77,9 @@ static void fetch_traces(job *j, const running *r, int64_t first, int64_t steps)
         const point_set *s = &r->sets->sets[i];
         if (s->about->injects >= 0)
             continue;
-        unsigned char *to = s->staged;
-        if (s->given.write == NULL && s->row > 0)
-            to = (unsigned char *)s->given.traces + (size_t)first * s->row;
         if (s->row > 0)
-            d->ops->download(d, j, to, s->samples, (size_t)steps * s->row);
-        if (s->given.write != NULL && s->given.write(s->given.user, first, steps, to) != 0)
-            stop(j, s, "takes the traces of", first);
+            d->ops->download(d, j, points_traces(s, first), s->samples, (size_t)steps * s->row);
+        points_hand_on(j, s, first, steps);
     }
 }
 
@@ -62,41 +91,40 @@ static unsigned char *put(unsigned char *to, const void *from, size_t bytes) {
 }
 
 /* As gen/points/points.h lays it out. */
-static void pack(const running *r, const point_set *s, int64_t row,
+static void pack(const sg_point_sets *sets, const point_set *s, const launch *l, int64_t row,
                  unsigned char to[LAUNCH_BYTES]) {
-    const sg_kernel *k = r->sets->kernel;
+    const sg_kernel *k = sets->kernel;
     points_arguments a = s->arguments;
     a.row = s->samples + (size_t)row * s->row;
     memset(to, 0, LAUNCH_BYTES);
     to = put(to, &a, sizeof a);
     for (int i = 0; i < k->points->program->array_count; i++) {
-        const launch_grid *g = &r->launch.grids[r->array[i]];
+        const launch_grid *g = &l->grids[sets->array[i]];
         to = put(to, &g->data, sizeof g->data);
         to = put(to, &g->stride[1], 2 * sizeof g->stride[1]);
     }
     for (int i = 0; i < k->program->parameter_count; i++) {
-        const float single = (float)r->launch.parameters[i];
+        const float single = (float)l->parameters[i];
         const bool wide = k->program->element_bytes == sizeof(double);
-        to = put(to, wide ? (const void *)&r->launch.parameters[i] : &single,
-                 k->program->element_bytes);
+        to = put(to, wide ? (const void *)&l->parameters[i] : &single, k->program->element_bytes);
     }
 }
 
-static void send_sets(job *j, const running *r, int64_t row) {
-    const sg_kernel *k = r->sets->kernel;
+void points_send(job *j, const sg_point_sets *sets, const launch *l, int64_t row, void *stream) {
+    const sg_kernel *k = sets->kernel;
     device *d = k->context->device;
     _Alignas(8) unsigned char arguments[LAUNCH_BYTES];
-    for (int i = 0; i < r->sets->count; i++) {
-        const point_set *s = &r->sets->sets[i];
+    for (int i = 0; i < sets->count; i++) {
+        const point_set *s = &sets->sets[i];
         const int64_t blocks = (s->arguments.count + POINTS_THREADS - 1) / POINTS_THREADS;
         int code = 0;
         if (blocks == 0)
             continue;
-        pack(r, s, row, arguments);
-        if (d->ops->launch(d, r->sets->loaded->module,
+        pack(sets, s, l, row, arguments);
+        if (d->ops->launch(d, sets->loaded->module,
                            s->about->injects >= 0 ? POINTS_INJECT : POINTS_SAMPLE,
                            (const int64_t[]){blocks, 1, 1}, arguments,
-                           k->points->program->arguments_bytes, r->stream, &code) != FAULT_NONE)
+                           k->points->program->arguments_bytes, stream, &code) != FAULT_NONE)
             launch_fail(j, k, code);
     }
 }
@@ -110,7 +138,7 @@ static void make_steps(job *j, running *r, int64_t steps) {
             launch_fail(j, k, code);
         steps_rotate(k->program, &r->launch, r->order);
         r->launch.step++;
-        send_sets(j, r, step);
+        points_send(j, r->sets, &r->launch, step, r->stream);
     }
 }
 
@@ -123,25 +151,25 @@ static void check(job *j, running *r) {
     if (!r->launch.whole && !r->launch.empty)
         context_refuse(j, "points need the whole grid, without a box");
     for (int axis = 0; axis < k->program->dims; axis++)
-        if (r->launch.size[axis] != r->sets->size[axis])
+        if (r->launch.size[axis] != r->sets->ground.size[axis])
             context_refuse(j, "the grid has size %lld along %c, but its points are of one of %lld",
                            (long long)r->launch.size[axis], "xyz"[axis],
-                           (long long)r -> sets -> size[axis]);
-    for (int i = 0; i < k->points->program->array_count; i++)
-        r->array[i] = sg_kernel_find_array(k, k->points->program->arrays[i].name);
+                           (long long)r -> sets -> ground.size[axis]);
     for (int i = 0; i < k->program->array_count; i++)
         r->order[i] = i;
 }
 
 static void run(job *j, void *argument) {
     running *r = argument;
+    if (r->sets->ground.is_part)
+        context_refuse(j, "these points are a team's: run them by sg_team_run_points");
     check(j, r);
     const int64_t count = r->launch.empty ? 0 : r->count;
     for (int64_t done = 0; done < count;) {
         const int64_t left = count - done;
         const int64_t steps = left < r->sets->rows ? left : r->sets->rows;
         const int64_t first = r->launch.step;
-        bring_series(j, r, first, steps);
+        points_bring(j, r->sets, first, steps);
         make_steps(j, r, steps);
         fetch_traces(j, r, first, steps);
         done += steps;

@@ -113,9 +113,10 @@ typedef struct sg_explanation {
     const char *arch;
     int row_count;
     const sg_method_row *rows;
-    const char *tuned; /* the measured plan that a build takes; NULL: that of the chosen row */
-    const char *found; /* how that plan was found, as in sg_kernel_info; "" */
-    const char *gpu;   /* the board that was planned for: "H200", or its driver's name */
+    const char *tuned;  /* the measured plan that a build takes; NULL: that of the chosen row */
+    const char *found;  /* how that plan was found, as in sg_kernel_info; "" */
+    const char *gpu;    /* the board that was planned for: "H200", or its driver's name */
+    const char *memory; /* what the arrays of a grid take, in words; NULL: no grid */
 } sg_explanation;
 
 /* What each method would do with a spec, and which one is chosen. Free with sg_explanation_free. */

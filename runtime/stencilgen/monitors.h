@@ -50,6 +50,29 @@ SG_API sg_status sg_monitor_sample(sg_monitor *, const sg_arguments *, sg_stream
 SG_API sg_status sg_monitor_read(sg_monitor *, int64_t *steps, double *values, int most,
                                  int *count);
 
+/* A sample of a monitor: the number of steps made, and the value. Not 0: no more steps. Called from
+ * the thread of the run, between launches, in the order of the steps. */
+typedef int (*sg_monitor_seen)(void *user, int64_t step, double value);
+
+struct sg_point_sets; /* of points.h */
+
+typedef struct sg_watch {
+    size_t struct_size;
+    sg_monitor *monitor;
+    int64_t every; /* sampled after every so many steps, which sg_arguments.step counts too */
+    sg_monitor_seen seen;
+    void *user;
+} sg_watch;
+
+/* sg_run, or sg_run_points where `points` (may be NULL) are given, with samples of monitors of the
+ * same kernel, of which functions are told; `watches[i].struct_size` is the same for all. Samples
+ * are read 8 at a time, so that the device is seldom waited for: a function may end the run after
+ * up to 7 samples more were taken. Returns when all functions have been told. *made (may be NULL)
+ * is the number of steps made. */
+SG_API sg_status sg_run_watched(const sg_kernel *, struct sg_point_sets *points,
+                                const sg_watch *watches, int count, const sg_arguments *,
+                                int64_t steps, sg_stream stream, int *final, int64_t *made);
+
 /* Frees the monitor; NULL is allowed. Its samples must be over. */
 SG_API void sg_monitor_close(sg_monitor *);
 

@@ -182,6 +182,50 @@ SG_API sg_status sg_team_run(sg_team *, const sg_kernel *, const sg_team_part *,
                              const sg_arguments *arguments, int64_t steps, sg_stream stream,
                              int *final);
 
+/* ---- points ---------------------------------------------------------------------------------- */
+
+struct sg_points; /* of points.h */
+
+/* The points of a team's run: each rank adds to its own cells, and records them. */
+typedef struct sg_team_points sg_team_points;
+
+/* sg_points_open for a part. Every rank gives all points, with positions in the whole grid, and the
+ * series of sets that inject; traces end at rank 0, and what other ranks give for them is not used.
+ * The part is for single steps with an exchange after each: `launches` 0 or 1. */
+SG_API sg_status sg_team_points_open(sg_team *, const sg_kernel *, const sg_team_part *,
+                                     const struct sg_points *sets, int count, sg_team_points **out);
+
+/* sg_team_run with points. Series and traces have the bytes of one rank, also of points whose cells
+ * lie on several ranks. Returns when the traces are written. */
+SG_API sg_status sg_team_run_points(sg_team_points *, const sg_arguments *arguments, int64_t steps,
+                                    sg_stream stream, int *final);
+
+/* Not collective; NULL is allowed. Before sg_team_close. */
+SG_API void sg_team_points_close(sg_team_points *);
+
+/* ---- monitors -------------------------------------------------------------------------------- */
+
+/* A monitor of the whole grid. */
+typedef struct sg_team_monitor sg_team_monitor;
+
+/* sg_monitor_open for a part; `map` was built by each rank with sg_build_options.monitor. */
+SG_API sg_status sg_team_monitor_open(sg_team *, const sg_kernel *, const sg_kernel *map,
+                                      const sg_team_part *, sg_team_monitor **out);
+
+/* sg_monitor_sample: the ghost cells that the map reads are filled first. `arguments` are as of
+ * sg_team_run. */
+SG_API sg_status sg_team_monitor_sample(sg_team_monitor *, const sg_arguments *arguments,
+                                        sg_stream stream);
+
+/* sg_monitor_read: each rank reduces its own cells, and the results are combined in the order of
+ * the ranks. So all ranks and all runs on as many ranks have the same bits; a sum on another number
+ * of ranks may round differently. */
+SG_API sg_status sg_team_monitor_read(sg_team_monitor *, int64_t *steps, double *values, int most,
+                                      int *count);
+
+/* Not collective; NULL is allowed. Before sg_team_close. */
+SG_API void sg_team_monitor_close(sg_team_monitor *);
+
 typedef enum sg_combine { SG_COMBINE_SUM, SG_COMBINE_MIN, SG_COMBINE_MAX } sg_combine;
 
 /* Combines `count` numbers in host memory, place by place, in the order of the ranks, so that all

@@ -35,9 +35,6 @@ static bool divide(job *j, const building *b, const sg_kernel *k, const int *wan
     if (!program_is_grid(p))
         context_refuse(j, "'%s' is no stencil, of which alone a team runs parts", p->name);
     team_refuse_narrow(j, p);
-    if (p->grid.call_count > 0)
-        context_refuse(j, "'%s' is a system, which a team cannot run in parts: run it on one rank",
-                       p->name);
     parts_choose(j, p, b->count, wanted, !last, part);
     for (int axis = 0; axis < p->dims; axis++)
         how->size[axis] = (part->global[axis] - 1) / part->ranks[axis] + 1;
@@ -190,7 +187,7 @@ static double plan_seconds(job *j, const building *b, const sg_build_options *ho
         job_fail(j, (fault)status, NULL, 0, "%s", sg_error(b->context));
     for (int i = 0; i < e->row_count; i++)
         if (e->rows[i].chosen)
-            seconds = e->rows[i].estimated_seconds;
+            seconds += e->rows[i].estimated_seconds;
     sg_explanation_free(e);
     return seconds;
 }

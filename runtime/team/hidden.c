@@ -63,6 +63,10 @@ static void send_box(job *j, run *r, const box *b, const leap *by, void *stream)
     run_send(j, r, &r->launch, by, stream);
 }
 
+bool hidden_can(const program *p) {
+    return p->grid.layer_count == 0 && p->grid.call_count < 2;
+}
+
 /* The rest of the next step reads the slabs, but no ghost cell. */
 static bool make_single(job *j, run *r, const leap *by) {
     box slabs[2 * PROGRAM_AXES], inner;
@@ -120,7 +124,7 @@ static bool thicken(const run *r, const leap *by, slab *s) {
 }
 
 int64_t hidden_cells(run *r) {
-    const leap by = steps_choose(r->kernel->program, r->part.global, r->part.steps, false);
+    const leap by = steps_choose(r->kernel->program, r->part.global, r->part.steps, false, false);
     int64_t cells = 0;
     for (int i = 0; i < r->halo.send_count; i++)
         place_slab(r, &r->halo.sends[i], &r->slabs[slab_of(&r->halo.sends[i])]);
@@ -259,7 +263,7 @@ bool hidden_make(job *j, run *r, const leap *by, const leap *next) {
     if (by->way != steps_single(p).way)
         return make_several(j, r, by);
     if ((t->side == NULL && t->hiding != HIDES_ALL) || t->hiding == HIDES_NONE || r->depth > 1 ||
-        p->grid.layer_count > 0)
+        !hidden_can(p))
         return false;
     return make_single(j, r, by);
 }

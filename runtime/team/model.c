@@ -62,7 +62,7 @@ int parts_launches(const team_link *l, double rate, const program *p, const sg_t
             most = (int64_t)cells / (4 * reach);
     }
     const double step = points * p->grid.bytes_per_point / rate;
-    const bool hides = l->hides_single && p->grid.layer_count == 0;
+    const bool hides = l->hides_single && hidden_can(p);
     const double exchange = l->latency + bytes / l->rate;
     double best = hides ? larger(order_seconds, exchange - step) : exchange;
     int chosen = 1;
@@ -111,7 +111,7 @@ void model_forecast(const team_link *l, const run *r, int64_t cells, double step
     if (part->steps > 1)
         f->hidden = cells > 0 && model_hides(l, whole, share, r->slab_count, (double)f->bytes);
     else
-        f->hidden = l->hides_single && depth == 1 && r->kernel->program->grid.layer_count == 0;
+        f->hidden = l->hides_single && depth == 1 && hidden_can(r->kernel->program);
     if (f->hidden && part->steps > 1) /* one in so many launches */
         f->seconds =
             f->interior_seconds +

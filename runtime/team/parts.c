@@ -12,7 +12,7 @@ static int64_t larger(int64_t a, int64_t b) {
 }
 
 int64_t parts_steps(const program *p, const int64_t global[3], int64_t most) {
-    return steps_choose(p, global, most, false).steps;
+    return steps_choose(p, global, most, false, false).steps;
 }
 
 void parts_widths(const program *p, int64_t depth, int64_t low[3], int64_t high[3]) {
@@ -53,10 +53,13 @@ static int64_t needed(const needs *n, int axis) {
     return need;
 }
 
-/* The axis along which parts have too few cells for their neighbours; −1: none. */
+/* The axis along which parts have too few cells for their neighbours, or which none can divide; −1:
+   none. */
 static int too_thin(const needs *n, const int ranks[3]) {
-    for (int axis = 0; axis < n->program->dims; axis++)
-        if (ranks[axis] > 1 && n->global[axis] / ranks[axis] < needed(n, axis))
+    const program *p = n->program;
+    for (int axis = 0; axis < p->dims; axis++)
+        if (ranks[axis] > 1 &&
+            (p->grid.uncut[axis] || n->global[axis] / ranks[axis] < needed(n, axis)))
             return axis;
     return -1;
 }
@@ -110,13 +113,18 @@ static noreturn void refuse(job *j, const needs *n, const int grid[3]) {
     const int given = ranks, axis = too_thin(n, grid);
     while (!choose(n, ranks, other))
         ranks--; /* one rank always works */
+    const char *count = ranks == given ? "as many" : job_print(j, "%d", ranks);
+    if (p->grid.uncut[axis])
+        job_fail(j, FAULT_PLAN, NULL, 0,
+                 "'%s' on %s ranks: %c cannot be divided, as some stages have a periodic boundary "
+                 "there and others do not; %s ranks (%s) work",
+                 p->name, parts_text(j, p, grid), "xyz"[axis], count, parts_text(j, p, other));
     job_fail(
         j, FAULT_PLAN, NULL, 0,
         "'%s' on %s ranks: a part would have %lld cells along %c, and needs %lld for the ghost "
         "cells of its neighbours and the steps of a launch; %s ranks (%s) work",
         p->name, parts_text(j, p, grid), (long long)(n->global[axis] / grid[axis]), "xyz"[axis],
-        (long long)needed(n, axis), ranks == given ? "as many" : job_print(j, "%d", ranks),
-        parts_text(j, p, other));
+        (long long)needed(n, axis), count, parts_text(j, p, other));
 }
 
 /* The process grid that the caller wants; false: the caller leaves the choice. */

@@ -23,13 +23,36 @@ static int64_t depth_of(const sg_team_part *part) {
     return part->steps * (part->launches > 1 ? part->launches : 1);
 }
 
-static void arrange_part(job *j, const sg_team *t, const program *p, sg_team_part *part) {
+/* The ghost cells that steps, and the monitors of the spec, read. */
+static void find_widths(const sg_kernel *k, int64_t depth, int64_t low[3], int64_t high[3]) {
+    parts_widths(k->program, depth, low, high);
+    for (int i = 0; i < k->info.monitors; i++)
+        for (int axis = 0; axis < PROGRAM_AXES; axis++) {
+            const kernel_monitor *m = &k->monitors[i];
+            low[axis] = m->low[axis] > low[axis] ? m->low[axis] : low[axis];
+            high[axis] = m->high[axis] > high[axis] ? m->high[axis] : high[axis];
+        }
+}
+
+/* A monitor may read further than the steps, by which the process grid was chosen. */
+static void judge_widths(job *j, const program *p, const sg_team_part *part, const int64_t low[3],
+                         const int64_t high[3]) {
+    for (int axis = 0; axis < p->dims; axis++) {
+        const int64_t least = part->global[axis] / part->ranks[axis];
+        const int64_t needed = low[axis] > high[axis] ? low[axis] : high[axis];
+        if (part->ranks[axis] > 1 && least < needed)
+            job_fail(j, FAULT_PLAN, NULL, 0,
+                     "'%s': a part would have %lld cells along %c, and a monitor reads %lld cells "
+                     "next to its own: take fewer ranks along that axis",
+                     p->name, (long long)least, "xyz"[axis], (long long)needed);
+    }
+}
+
+static void arrange_part(job *j, const sg_team *t, const sg_kernel *k, sg_team_part *part) {
+    const program *p = k->program;
     int64_t low[3], high[3], points = 1;
     if (!program_is_grid(p))
         context_refuse(j, "'%s' is no stencil, of which alone a team runs parts", p->name);
-    if (p->grid.call_count > 0)
-        context_refuse(j, "'%s' is a system, which a team cannot run in parts: run it on one rank",
-                       p->name);
     team_refuse_narrow(j, p);
     for (int axis = 0; axis < PROGRAM_AXES; axis++) {
         int64_t *size = &part->global[axis];
@@ -43,7 +66,8 @@ static void arrange_part(job *j, const sg_team *t, const program *p, sg_team_par
     if (part->launches < 0 || part->launches > 1000)
         context_refuse(j, "%d launches between two exchanges; 1 to 1000 can be", part->launches);
     parts_choose(j, p, t->transport.ranks, part->ranks, false, part);
-    parts_widths(p, depth_of(part), low, high);
+    find_widths(k, depth_of(part), low, high);
+    judge_widths(j, p, part, low, high);
     parts_place(p, t->transport.rank, low, high, part);
 }
 
@@ -76,7 +100,8 @@ static void arrange_own(job *j, void *argument) {
     context_read(j, &part, sizeof part, a->out, "sg_team_part");
     if (!a->again)
         recall(j, a->team, a->kernel, &part);
-    arrange_part(j, a->team, a->kernel->program, &part);
+    arrange_part(j, a->team, a->kernel, &part);
+    run_check_points(j, a->kernel, &part);
     context_write(j, a->out, &part, sizeof part, "sg_team_part");
 }
 
@@ -89,7 +114,9 @@ static void choose_launches(job *j, void *argument) {
     context_read(j, &part, sizeof part, a->out, "sg_team_part");
     int32_t mine = part.launches, *all = job_array(j, (size_t)t->transport.ranks, sizeof *all);
     if (mine == 0)
-        mine = part.steps > 1 ? 1 : parts_launches(model_link_of(t), model_rate_of(t), p, &part);
+        mine = part.steps > 1 || a->kernel->points != NULL
+                   ? 1
+                   : parts_launches(model_link_of(t), model_rate_of(t), p, &part);
     team_gather(j, t, &mine, sizeof mine, all);
     part.launches = all[0];
     context_write(j, a->out, &part, sizeof part, "sg_team_part");
@@ -110,19 +137,30 @@ sg_status sg_team_arrange(sg_team *team, const sg_kernel *kernel, sg_team_part *
 
 /* ---- running --------------------------------------------------------------------------------- */
 
+static bool reaches(const program_array *a) {
+    for (int axis = 0; axis < PROGRAM_AXES; axis++)
+        if (a->grid.low[axis] > 0 || a->grid.high[axis] > 0)
+            return true;
+    return false;
+}
+
+/* With one step between exchanges, ghost cells of a previous level are those that the current one
+   had. */
 int run_stale(const run *r, bool first, int out[LAUNCH_ARRAYS]) {
     const program *p = r->kernel->program;
     int count = 0;
     for (int i = 0; i < p->array_count; i++) {
         const program_array *a = &p->arrays[i];
-        bool reaches = r->depth > 1, changed = first;
-        for (int axis = 0; axis < PROGRAM_AXES; axis++)
-            reaches = reaches || a->grid.low[axis] > 0 || a->grid.high[axis] > 0;
-        for (int w = 0; w < p->array_count; w++)
-            changed = changed ||
-                      (p->arrays[w].written && (p->arrays[w].grid.reads == i ||
-                                                (r->depth > 1 && p->arrays[w].grid.previous == i)));
-        if (!a->written && reaches && changed)
+        bool is_read = r->depth > 1 || reaches(a), changed = first;
+        for (int w = 0; w < p->array_count; w++) {
+            const program_array *to = &p->arrays[w];
+            if (!to->written)
+                continue;
+            is_read = is_read || (to->grid.reads == i && to->grid.previous >= 0 &&
+                                  reaches(&p->arrays[to->grid.previous]));
+            changed = changed || to->grid.reads == i || (r->depth > 1 && to->grid.previous == i);
+        }
+        if (!a->written && is_read && changed)
             out[count++] = i;
     }
     return count;
@@ -160,7 +198,7 @@ static void place_box(run *r, const leap *by, int64_t left) {
         r->launch.begin[axis] = single ? below : 0;
         r->launch.end[axis] = r->part.size[axis] - (single ? above : 0);
     }
-    r->written = r->written || !single || after > 0;
+    r->written = r->written || !single || after > 0 || p->grid.call_count > 0;
 }
 
 void run_send(job *j, const run *r, launch *l, const leap *by, void *stream) {
@@ -173,9 +211,10 @@ void run_send(job *j, const run *r, launch *l, const leap *by, void *stream) {
    needs it. */
 static void make_launch(job *j, run *r, const leap *by, const leap *next, int64_t left) {
     place_box(r, by, left);
-    if (left > by->steps && hidden_make(j, r, by, next))
+    if (left > by->steps && r->points == NULL && hidden_make(j, r, by, next))
         return;
     run_send(j, r, &r->launch, by, r->stream);
+    r->launch.cleared = true;
     steps_rotate(r->kernel->program, &r->launch, r->final);
     r->fresh -= by->steps;
 }
@@ -185,7 +224,7 @@ static void make_launch(job *j, run *r, const leap *by, const leap *next, int64_
 /* The next of so many steps. */
 static leap choose_leap(const run *r, int64_t left) {
     return steps_choose(r->kernel->program, r->part.global,
-                        left < r->part.steps ? left : r->part.steps, false);
+                        left < r->part.steps ? left : r->part.steps, false, false);
 }
 
 static void make_steps(job *j, run *r) {
@@ -196,9 +235,13 @@ static void make_steps(job *j, run *r) {
         const leap by = choose_leap(r, left), next = choose_leap(r, left - by.steps);
         if (r->fresh < by.steps)
             run_fill(j, r, done == 0, r->stream);
+        if (r->points != NULL)
+            run_before_step(j, r, done);
         make_launch(j, r, &by, &next, left);
         done += by.steps;
         r->launch.step += by.steps;
+        if (r->points != NULL)
+            run_after_step(j, r, done);
     }
     if (r->team->side != NULL)
         d->ops->order(d, j, r->team->side, r->stream);
@@ -209,7 +252,7 @@ static void read_part(job *j, run *r) {
     const program *p = r->kernel->program;
     context_read(j, &r->part, sizeof r->part, r->given, "sg_team_part");
     sg_team_part again = r->part;
-    arrange_part(j, r->team, p, &again);
+    arrange_part(j, r->team, r->kernel, &again);
     for (int axis = 0; axis < PROGRAM_AXES; axis++)
         if (again.size[axis] != r->part.size[axis] || again.begin[axis] != r->part.begin[axis] ||
             again.end[axis] != r->part.end[axis] || again.low[axis] != r->part.low[axis] ||
@@ -248,25 +291,33 @@ static void check_arguments(job *j, run *r) {
     }
 }
 
-static void run_own(job *j, run *r) {
+void run_open(job *j, run *r, bool corners) {
     const program *p = r->kernel->program;
-    int stale[LAUNCH_ARRAYS];
     int64_t low[3], high[3];
-    steps_allow(j, p, r->count);
-    if (r->kernel->points != NULL)
-        context_refuse(j, "'%s' has points, which teams do not serve", p->name);
+    for (int i = 0; i < p->array_count; i++)
+        r->final[i] = i;
     read_part(j, r);
     check_arguments(j, r);
     r->depth = depth_of(&r->part);
-    parts_widths(p, r->depth, low, high);
-    const bool corners = p->grid.corners || r->depth > 1;
+    find_widths(r->kernel, r->depth, low, high);
+    corners = corners || p->grid.corners || r->depth > 1;
     r->halo = (halo){.team = r->team, .kernel = r->kernel};
     r->halo.send_count = parts_faces(p, &r->part, low, high, corners, true, r->halo.sends);
     r->halo.receive_count = parts_faces(p, &r->part, low, high, corners, false, r->halo.receives);
+}
+
+static void run_own(job *j, run *r) {
+    const program *p = r->kernel->program;
+    int stale[LAUNCH_ARRAYS];
+    steps_allow(j, p, r->count);
+    if (r->kernel->points != NULL && r->points == NULL)
+        context_refuse(j, "'%s' has points: run it by sg_team_run_points", p->name);
+    run_open(j, r, false);
+    run_check_points(j, r->kernel, &r->part);
     halo_prepare(j, &r->halo, run_stale(r, true, stale));
     hidden_prepare(j, r);
     r->written = true;
-    if (r->halo.send_count + r->halo.receive_count == 0)
+    if (r->halo.send_count + r->halo.receive_count == 0 && r->points == NULL)
         steps_make(j, r->kernel, &r->launch, r->count, r->stream, r->final);
     else
         make_steps(j, r);
@@ -278,22 +329,23 @@ static void run_part(job *j, void *argument) {
     run *r = argument;
     if (r->kernel == NULL)
         context_refuse(j, "there is no kernel");
-    for (int i = 0; i < r->kernel->program->array_count; i++)
-        r->final[i] = i;
     run_own(j, r);
+}
+
+sg_status run_team_steps(run *r) {
+    const sg_status status = team_run(r->team, run_part, r);
+    if (status != SG_OK && r->team != NULL)
+        team_abandon(r->team, sg_error(r->team->context));
+    return status;
 }
 
 sg_status sg_team_run(sg_team *team, const sg_kernel *kernel, const sg_team_part *part,
                       const sg_arguments *arguments, int64_t steps, sg_stream stream, int *final) {
-    run r = {.team = team,
-             .kernel = kernel,
-             .given = part,
-             .arguments = arguments,
-             .count = steps,
-             .stream = stream,
-             .out = final};
-    const sg_status status = team_run(team, run_part, &r);
-    if (status != SG_OK && team != NULL)
-        team_abandon(team, sg_error(team->context));
-    return status;
+    return run_team_steps(&(run){.team = team,
+                                 .kernel = kernel,
+                                 .given = part,
+                                 .arguments = arguments,
+                                 .count = steps,
+                                 .stream = stream,
+                                 .out = final});
 }

@@ -195,6 +195,7 @@ typedef struct run {
     int64_t count;
     void *stream;
     int *out;
+    sg_team_points *points; /* NULL: none */
 
     sg_team_part part;
     launch launch;
@@ -214,8 +215,24 @@ int run_stale(const run *, bool first, int out[LAUNCH_ARRAYS]);
 void run_fill(job *, run *, bool first, void *stream);
 void run_send(job *, const run *, launch *, const leap *, void *stream);
 
+sg_status run_team_steps(run *);
+
+/* Reads the part and the arguments of a call, and finds what its exchanges move: with `corners` the
+   corners too. */
+void run_open(job *, run *, bool corners);
+
+/* The points of a run (points.c): before a step, of which so many are done, and after it. A part
+   must be for single steps with an exchange each. */
+void run_before_step(job *, const run *, int64_t done);
+void run_after_step(job *, const run *, int64_t done);
+void run_check_points(job *, const sg_kernel *, const sg_team_part *);
+
 /* Finds the slabs of launches of several steps, if hiding their exchange pays, and their memory. */
 void hidden_prepare(job *, run *);
+
+/* Whether a single step can make its slabs before the rest: a filter in passes, or a step of
+   several launches, has results between them that both would write. */
+bool hidden_can(const program *);
 
 /* The cells of all slabs; 0: a launch cannot make one. */
 int64_t hidden_cells(run *);

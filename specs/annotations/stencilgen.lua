@@ -53,9 +53,11 @@
 ---| "constant" # one thread for each point, with the weights in constant memory
 ---| "cached-halo" # a block's tile in shared memory, its halo through the caches
 ---| "streamed" # threads walk the last axis with packs of x and the neighbours along the walk in registers
----| "ring" # a block walks the last axis with a ring of planes in shared memory, filled by asynchronous copies, and partial sums in registers
----| "temporal" # many steps of a linear update between reading a grid and writing it
+---| "bulk" # bulk copies bring tiles to shared memory (sm_90 on), and each plane adds to partial sums in registers; in 3D a block walks the last axis
+---| "temporal" # many steps between reading a grid and writing it
 ---| "resident" # many steps in one launch, each block with its tile in shared memory
+---| "rows" # for processors: a block is one thread, which makes rows that become vectors
+---| "overlapped" # for processors: several steps on a tile and its halo in a cache
 
 ---@class stencilgen.axes
 ---@field x? integer
@@ -75,6 +77,7 @@
 ---@class stencilgen.field_keys
 ---@field use stencilgen.use
 ---@field components? integer 2 or more: read as f[1](dx, dy), f[2](dx, dy), …; one array holds them all
+---@field boundary? stencilgen.side | stencilgen.boundary what reads of this field find outside; the spec's by default
 ---@field levels? 1 | 2 2 keeps the previous time level
 ---@field storage? stencilgen.storage "half" or "bfloat16": the array holds 16 bits
 ---@field values? number[] the numbers that the field holds, from which checks draw
@@ -245,6 +248,7 @@
 ---@field name string an identifier; names the kernel and the file
 ---@field dtype? stencilgen.dtype of x and y
 ---@field matrix? stencilgen.dtype of the matrix's values: that of x and y, or "float"
+---@field storage? "half" | "bfloat16" the matrix's values have 16 bits; in the place of `matrix`
 ---@field index? "int32" | "int64" of rows, columns and offsets; "int32" by default
 ---@field vectors? integer how many right-hand sides are multiplied at once, 1 to 16
 ---@field diagonals? number[][] for format "stencil": the entries of most rows, {column - row, value}
@@ -342,8 +346,8 @@ function apply(weights, field) end
 ---@return stencilgen.expression
 function param(name) end
 
----A boundary: cells outside of the grid read as v.
----@param v number
+---A boundary: cells outside of the grid read as v, a number or a parameter alone.
+---@param v stencilgen.number
 ---@return stencilgen.constant
 function constant(v) end
 

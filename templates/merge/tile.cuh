@@ -22,7 +22,11 @@ constexpr int slot_pack = 4; // slots whose keys, if they have 4 bytes, are one 
 // Both parts begin up to 3 slots late, and the second at a multiple of 4 behind the first; both may
 // have the elements beyond, and copies end with a pack. Of lists that end in the tile, a thread that
 // has no outputs left reads no further than that either.
+#if defined(PLAN_NARROW)
+constexpr int slots = (tile + 2 * plan::items + 4 * slot_pack + 4) / 8 * 8; // 16 bytes of values
+#else
 constexpr int slots = (tile + 2 * plan::items + 4 * slot_pack) / slot_pack * slot_pack;
+#endif
 constexpr int key_bytes = static_cast<int>(sizeof(Real));
 constexpr int value_bytes = static_cast<int>(sizeof(Value));
 constexpr int front = 16; // bytes before slot 0, where a search may look without effect
@@ -57,7 +61,11 @@ __device__ __forceinline__ int slot_of(Index element) {
 template <class T>
 __device__ __forceinline__ void stage_part(SharedAt<T> to, const T *list, Index begin, int count,
                                            bool inside) {
+#if defined(PLAN_NARROW) // more than 4 elements do not begin at the same multiple in list and slots
+    constexpr int width = sizeof(T) == 2 ? 4 : 16 / static_cast<int>(sizeof(T));
+#else
     constexpr int width = 16 / static_cast<int>(sizeof(T));
+#endif
     constexpr int rounds = ((tile + plan::items) / width + slot_pack + plan::threads - 1) / plan::threads;
     const int thread = static_cast<int>(threadIdx.x);
     const int early = slot_of(begin), wanted = early + count;

@@ -23,9 +23,39 @@ __device__ __forceinline__ Real corner_weight(const Arguments &a, Index point, i
     return product;
 }
 
+#if defined(PLAN_NARROW)
+template <int field>
+__device__ __forceinline__ typename CellsOf<field>::type *cell_of(const Arguments &a,
+                                                                  const Index (&cell)[3]) {
+    const Field &f = a.field[field];
+    return static_cast<typename CellsOf<field>::type *>(f.data) + cell[0] + cell[1] * f.stride_y +
+           cell[2] * f.stride_z;
+}
+
+// Of any field.
+template <int field = 0>
+__device__ __forceinline__ Real read_cell(const Arguments &a, int which, const Index (&cell)[3]) {
+    if constexpr (field + 1 < plan::fields)
+        if (which != field)
+            return read_cell<field + 1>(a, which, cell);
+    return *cell_of<field>(a, cell);
+}
+template <int field = 0>
+__device__ __forceinline__ void add_to_cell(const Arguments &a, int which, const Index (&cell)[3],
+                                            Real more) {
+    if constexpr (field + 1 < plan::fields)
+        if (which != field) {
+            add_to_cell<field + 1>(a, which, cell, more);
+            return;
+        }
+    const Real now = *cell_of<field>(a, cell);
+    *cell_of<field>(a, cell) = now + more;
+}
+#else
 __device__ __forceinline__ Real *cell_of(const Field &field, const Index (&cell)[3]) {
     return field.data + cell[0] + cell[1] * field.stride_y + cell[2] * field.stride_z;
 }
+#endif
 
 __device__ __forceinline__ void find_cell(const Arguments &a, Index point, int corner,
                                           Index (&cell)[3]) {
@@ -46,7 +76,11 @@ extern "C" __global__ void __launch_bounds__(plan::threads)
         Index cell[3] = {0, 0, 0};
         find_cell(a, point, corner, cell);
         if (weight != 0)
+#if defined(PLAN_NARROW)
+            sum = fma(weight, read_cell(a, a.target, cell), sum);
+#else
             sum = fma(weight, *cell_of(a.field[a.target], cell), sum);
+#endif
     }
     a.row[point] = sum;
 }
@@ -62,7 +96,11 @@ struct Cell {
         if constexpr (array == plan::arrays)
             return sample;
         else
+#if defined(PLAN_NARROW)
+            return *cell_of<array>(arguments, cell);
+#else
             return *cell_of(arguments.field[array], cell);
+#endif
     }
 };
 
@@ -82,6 +120,10 @@ extern "C" __global__ void __launch_bounds__(plan::threads)
         const Cell at{a, cell, load(a.row + point)};
         sum = fma(corner_weight(a, point, static_cast<int>(entry % corners)), injected(at, a), sum);
     }
+#if defined(PLAN_NARROW)
+    add_to_cell(a, a.target, cell, sum);
+#else
     *cell_of(a.field[a.target], cell) += sum;
+#endif
 }
 #endif

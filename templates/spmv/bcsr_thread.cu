@@ -17,7 +17,12 @@
 #include "spmv.cuh"
 
 // The most bytes of a load that divide a row of so many.
+#if defined(PLAN_NARROW)
+template <int bytes>
+constexpr int pack_of = bytes % 16 == 0 ? 16 : bytes % 8 == 0 ? 8 : bytes % 4 == 0 ? 4 : 2;
+#else
 template <int bytes> constexpr int pack_of = bytes % 16 == 0 ? 16 : bytes % 8 == 0 ? 8 : 4;
+#endif
 
 // A row of a block, or what it meets of x, in packs.
 template <class T, bool packed> struct Line {
@@ -58,7 +63,11 @@ __device__ __forceinline__ void multiply(const Arguments &a, Index row) {
     Sums sums;
     for (Index k = begin + blocks * pass / plan::passes; k < end; k += plan::items) {
         Index first[plan::items]; // columns
+#if defined(PLAN_NARROW)
+        Line<StoredValue, packed> value[plan::items];
+#else
         Line<Value, packed> value[plan::items];
+#endif
 #pragma unroll
         for (int i = 0; i < plan::items; ++i)
             if (k + i < end) {
@@ -97,7 +106,12 @@ template <int pass> __device__ __forceinline__ void bcsr_row(const Arguments &a)
     const Index row = thread_index();
     if (row >= a.rows)
         return;
+#if defined(PLAN_NARROW)
+    bool packed =
+        Line<StoredValue, true>::may_begin_at(a.value) && Line<Real, true>::may_begin_at(a.x);
+#else
     bool packed = Line<Value, true>::may_begin_at(a.value) && Line<Real, true>::may_begin_at(a.x);
+#endif
     if (plan::vectors > 1) // the others begin so many columns further on
         packed = packed && Line<Real, true>::may_begin_at(a.x + a.columns);
     if (packed)

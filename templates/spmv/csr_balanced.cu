@@ -282,7 +282,11 @@ extern "C" __global__ void __launch_bounds__(plan::threads)
         return; // the whole warp
     Share share = find_share(a, cut, number);
     const Integer *const columns = a.column + share.origin;
+#if defined(PLAN_NARROW)
+    const StoredValue *const values = a.value + share.origin;
+#else
     const Value *const values = a.value + share.origin;
+#endif
     bool carries = false; // the next row has entries in this share
     if (lane() == 0)
         for (int v = 0; v < plan::vectors; ++v)

@@ -15,9 +15,15 @@ struct Tile {
 };
 static_assert(sizeof(Tile) <= plan::shared, "the host reserves too little shared memory");
 
+#if defined(PLAN_NARROW)
+__device__ __forceinline__ void add_entries(const Arguments &a, const Integer *rows,
+                                            const Integer *columns, const StoredValue *values,
+                                            Index entries) {
+#else
 __device__ __forceinline__ void add_entries(const Arguments &a, const Integer *rows,
                                             const Integer *columns, const Value *values,
                                             Index entries) {
+#endif
     Tile &t = *reinterpret_cast<Tile *>(shared_bytes());
     const Index begin = static_cast<Index>(blockIdx.x) * tile;
     const int count = static_cast<int>(entries - begin < tile ? entries - begin : tile);

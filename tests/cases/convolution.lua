@@ -72,8 +72,11 @@ end
 local function build(v)
   local size = filters[v.filter]
   local axes, refusals = 0, { "bytes of shared memory a block", "registers and has", "more rows than a thread can hold" }
-  if (v.method == "streamed" or v.method == "ring") and #size == 1 then
+  if (v.method == "streamed" or v.method == "bulk") and #size == 1 then
     refusals[#refusals + 1] = "it walks the last of several axes"
+  end
+  if v.method == "bulk" then
+    table.move(matrix.bulk_refusals, 1, #matrix.bulk_refusals, #refusals + 1, refusals)
   end
   for _, n in ipairs(size) do
     axes = axes + (n > 1 and 1 or 0)

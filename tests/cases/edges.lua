@@ -51,6 +51,16 @@ local cases = {
     { size = { 33, 17, 19 }, first = { 31, 15, 17 }, last = { 33, 17, 19 } },
     { size = { 33, 17, 19 }, first = { 31, 0, 17 }, last = { 33, 2, 19 }, steps = 3 },
   }, { boundary = "'periodic'" }),
+  -- Tiles as wide as the grid, whose warps reach over several rows, and threads of four rows.
+  case("a tile as wide as the grid", "box3d1", "streamed tile=61x8 coarsen=z4,y4 vec=1", {
+    { size = { 61, 19, 9 }, steps = 2 }, { size = { 60, 8, 3 } }, { size = { 125, 9, 5 } }, { size = { 2, 3, 2 } },
+  }, { boundary = "'zero'" }),
+  case("a tile as wide as the grid, periodic", "star3d2", "streamed tile=47x12 coarsen=z6,y4 vec=1", {
+    { size = { 47, 26, 8 }, steps = 2 }, { size = { 95, 13, 7 }, first = { 3, 1, 0 }, last = { 90, 12, 7 } }, { size = { 2, 3, 2 } },
+  }, { boundary = "'periodic'" }),
+  case("a tile as wide as the grid, packs", "star3d2", "streamed tile=68x3 coarsen=z8 vec=4", {
+    { size = { 68, 11, 9 }, steps = 2 }, { size = { 67, 11, 9 } }, { size = { 135, 5, 4 } },
+  }),
   -- Packs next to the last points may reach over the end of the memory.
   case("packs at the end", "star1d1", "naive tile=64 vec=4", {
     { size = { 4097 }, layout = { guard = false } },

@@ -33,8 +33,10 @@ keep("constant_given3d", "given3d", "constant tile=32x4x2 vec=1 time=1")
 keep("streamed_star3d", "star3d2", "streamed tile=128x8 coarsen=z6,y2 vec=4 time=1", "float", "fixed")
 keep("streamed_two2d", "grayscott2d", "streamed tile=128 coarsen=y4 vec=2 time=1", "double", "mixed")
 keep("streamed_sums_box3d", "box3d1", "streamed tile=64x8 coarsen=z6,y2 vec=2 time=1", "double", "periodic")
-keep("ring_star3d", "star3d2", "ring tile=64x16 coarsen=z32,y2 vec=4 time=1", "float", "fixed")
-keep("ring_box3d", "box3d1", "ring tile=32x8 coarsen=z8,y2 vec=2 time=1", "double", "mixed")
+keep("bulk_star3d", "star3d2", "bulk tile=64x16 coarsen=z32,y2 vec=4 time=1", "float", "fixed")
+cases[#cases].refusals = { "need sm_90" }
+keep("bulk_box2d", "box2d1", "bulk tile=64 coarsen=y32 vec=2 time=1", "double", "zero")
+cases[#cases].refusals = { "need sm_90" }
 keep("cached_halo_box2d", "box2d1", "cached-halo tile=32x8 vec=1 time=1", "float", "clamp")
 
 -- A filter in passes: the arguments that they share, then the plan.h of each.
@@ -59,7 +61,12 @@ cases[#cases + 1] = {
 keep("line_star1d", "star1d2", "temporal time=16 lane=12", "float", "zero")
 keep("pipeline_star2d", "star2d2", "temporal time=8 lane=10 stages=4 coarsen=y64", "double", "periodic")
 keep("resident_grayscott2d", "grayscott2d", "resident time=3 tile=24x16", "float", "mirror")
+keep("overlapped_grayscott2d", "grayscott2d", "overlapped time=3 tile=24x16", "float", "mirror")
+keep("rows_star3d", "star3d2", "rows tile=512x8x16 vec=1 time=1", "float", "mixed")
 keep("levels_heat3d", "heat3d", "temporal time=2 tile=24x24 lane=4x4 coarsen=z20")
+keep("cascade_wave2d", "wave2d", "temporal time=4 lane=4 coarsen=y64", "float", "zero")
+cases[#cases].places[1].steps = { 4 } -- one launch makes several steps only in a run
+keep("cascade_pair3d", "pair3d", "temporal time=2 tile=24x12 lane=4x2 coarsen=z20", "float", "mirror")
 cases[#cases + 1] = {
   name = "pipeline_symmetric2d",
   spec = [[return stencil { name = "blur", shape = box(2, 1), dtype = "float",

@@ -24,7 +24,7 @@ local tiles = {
 }
 local tile_names = { "free", "odd", "large", "thin", "wide" }
 
-local methods = { "naive", "vec", "tiled", "coarsened", "register", "constant", "cached-halo", "streamed", "ring", "auto" }
+local methods = { "naive", "vec", "tiled", "coarsened", "register", "constant", "cached-halo", "streamed", "bulk", "rows", "auto" }
 
 local function walks(method)
   return method == "coarsened" or method == "register"
@@ -42,8 +42,23 @@ local function rows(method, tile, dims, bytes)
   return line and method .. " " .. line or method
 end
 
+-- Tiles of whole lines of 128 bytes, whole warps, several rows a thread; in 2D one group of threads, or several.
+local function boxes(tile, dims, bytes)
+  local line = 128 // bytes
+  local sizes = ({
+    odd = dims == 3 and { 3 * line, "x8", "z3" } or { 4 * line, "", "y3" },
+    large = dims == 3 and { 2 * line, "x8", "z5,y2" } or { 4 * line, "", "y32" },
+    thin = dims == 3 and { line, "x4", "z1" } or { 4 * line, "", "y1" },
+    wide = dims == 3 and { 4 * line, "x4", "z40,y1" } or { 4 * line, "", "y40" },
+  })[tile]
+  return sizes and ("bulk tile=%d%s coarsen=%s"):format(table.unpack(sizes)) or "bulk"
+end
+
 local function schedule(method, tile, dims, bytes)
-  if method == "streamed" or method == "ring" then
+  if method == "bulk" then
+    return boxes(tile, dims, bytes)
+  end
+  if method == "streamed" then
     return rows(method, tile, dims, bytes)
   end
   local line = method == "vec" and "naive" or method
@@ -69,6 +84,8 @@ local function schedule(method, tile, dims, bytes)
   return wide and line .. " vec=" .. wide or line
 end
 
+local bulk_refusals = { "it keeps partial sums", "its copies fill", "need sm_90", "no tap reads", "take at most 256", "would need about" }
+
 -- A tile that the schedule asks for may need more than a block has; the planner's own choice must always fit.
 local may_refuse = { "bytes of shared memory a block", "registers and has" }
 
@@ -78,11 +95,11 @@ local function build(v)
   if v.method == "register" or v.method == "auto" then
     table.move(shape.refusals or {}, 1, 9, 1, refusals)
   end
-  if (v.method == "streamed" or v.method == "ring") and shape.dims == 1 then
+  if (v.method == "streamed" or v.method == "bulk") and shape.dims == 1 then
     refusals[#refusals + 1] = "it walks the last of several axes"
   end
-  if v.method == "ring" and not shape.linear then
-    refusals[#refusals + 1] = "it keeps partial sums"
+  if v.method == "bulk" then
+    table.move(bulk_refusals, 1, #bulk_refusals, #refusals + 1, refusals)
   end
   if v.method == "constant" and not shape.linear then
     refusals[#refusals + 1] = "constant memory holds the weights of linear updates"
@@ -209,4 +226,5 @@ return {
   methods = methods,
   tiles = tile_names,
   schedule = schedule,
+  bulk_refusals = bulk_refusals,
 }

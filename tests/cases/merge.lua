@@ -26,7 +26,7 @@ return lists.product {
   kernel = {
     { "algorithm", { "auto", "merge-path", "one-launch", "co-rank", "tiled", "circular" } },
     { "keys", lists.dtypes },
-    { "values", { "none", table.unpack(lists.dtypes) } },
+    { "values", { "none", "half", "bfloat16", table.unpack(lists.dtypes) } },
     { "order", { "ascending", "descending", "own", "parameter" } },
     { "schedule", { "free", "small", "odd", "large", "rounds", "lanes", "couples", "warps", "stages" } },
   },

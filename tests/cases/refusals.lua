@@ -32,17 +32,22 @@ refuse("a tile beyond all bounds", "star2d1", "naive tile=99999999999999999999",
 refuse("a tile of too many points", "star3d1", "naive tile=65536x65536x65536", "method naive: a tile has at most 1048576 points")
 refuse("weights that are not constant", "nonlinear2d", "constant",
   "method constant: constant memory holds the weights of linear updates, and this one is not linear")
-refuse("sums of an update that is not linear", "nonlinear2d", "ring", "method ring: it keeps partial sums, and the update is not linear")
-refuse("rows that no thread has", "star3d1", "ring tile=64x9 coarsen=z8,y2 vec=4", "method ring: tile: y=9 must be a multiple of coarsen=y2")
-refuse("a ring of too many threads", "star3d1", "ring tile=128x32 coarsen=z8,y2 vec=1", "method ring: a block has at most 1024 threads")
-refuse("sums of too many points", "star3d1", "ring tile=64x64 coarsen=z8,y32 vec=4", "method ring: a thread would need about")
+refuse("sums of an update that is not linear", "nonlinear2d", "bulk", "method bulk: it keeps partial sums, and the update is not linear")
 cases[#cases + 1] = {
   name = "positions in steps that do not know them",
   spec = "return stencil { name = 'p', update = function(u, p, at) return (u(0, 0) + u(1, 0)) / 2 + at.step end }",
   schedule = "temporal time=4",
   expect = "method temporal: its steps do not know positions, for which the update asks (at)",
 }
-refuse("packs beside constant memory", "star2d1", "constant vec=4", "method constant: it loads single elements; the methods naive, streamed, ring and temporal have")
+cases[#cases + 1] = {
+  name = "weights of many outputs and arrays",
+  spec = "return stencil { name = 'm', fields = { f = { use = 'inout', components = 6 } }, update = function(t)\n"
+    .. "local s, o = 0, {}\nfor i = 1, 6 do s = s + i * t.f[i](i - 3, 0) end\n"
+    .. "for i = 1, 6 do o[i] = i * s + t.f[i](0, 0) end\nreturn { f = o } end }",
+  schedule = "constant",
+  expect = "method constant: its 6 outputs read their taps of each array in a loop of their own, which makes 36",
+}
+refuse("packs beside constant memory", "star2d1", "constant vec=4", "method constant: it loads single elements; the methods naive, streamed, bulk and temporal have")
 refuse("coarsening of a tile without its halo", "star2d1", "cached-halo coarsen=y4", "method cached-halo: it has no coarsening")
 local function refuse_filter(name, weights, schedule, expect)
   cases[#cases + 1] = {

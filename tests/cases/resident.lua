@@ -65,5 +65,5 @@ end
 refuse("resident: levels", "wave2d", "resident time=2", "it makes several steps of fields that keep no previous level")
 refuse("resident: nothing inout", "out2d", "resident time=2", "no field is both read and written")
 refuse("resident: one step", "star2d1", "resident time=1", "it makes at least two steps a launch")
-refuse("resident: too large", "star2d1", "resident time=4 tile=256x256", "it needs")
+refuse("resident: too large", "star2d1", "resident time=4 tile=1000x1000", "it needs")
 return cases

@@ -28,8 +28,8 @@ for file in files:lines() do
       name = name,
       file = "specs/" .. file,
       schedules = list and { "auto" }
-        or { "auto", "naive", "tiled", "coarsened", "register", "constant", "cached-halo", "streamed", "ring" },
-      refusals = { "constant memory holds the weights of linear updates", "it walks the last of several axes", "it keeps partial sums" },
+        or { "auto", "naive", "tiled", "coarsened", "register", "constant", "cached-halo", "streamed", "bulk", "rows" },
+      refusals = { "constant memory holds the weights of linear updates", "it walks the last of several axes", "it keeps partial sums", "its copies fill", "need sm_90" },
       list = list,
     }
   end

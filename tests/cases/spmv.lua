@@ -16,6 +16,9 @@ local variants = { -- keys, and a dtype that they need
   wide = { ", index = 'int64'" },
   vectors = { ", vectors = 3" },
   all = { ", matrix = 'float', index = 'int64', vectors = 16", "double" },
+  half = { ", storage = 'half'" },
+  bfloat16 = { ", storage = 'bfloat16'" },
+  ["half of many"] = { ", storage = 'half', index = 'int64', vectors = 3" },
 }
 -- Diagonals that are compiled in: those of a grid, one-sided ones, and some that reach further than most sizes.
 local five = ", diagonals = { {0, 4}, {-1, -1}, {1, -1}, {-33, -1}, {33, -1} }"
@@ -26,6 +29,7 @@ local stencils = {
   ["five mixed"] = { five .. ", matrix = 'float'", "double" },
   ["five wide"] = { five .. ", index = 'int64'" },
   ["five vectors"] = { five .. ", vectors = 3" },
+  ["upper half"] = { ", diagonals = { {0, 0.7}, {2, 0.1} }, storage = 'half'" },
 }
 
 local kernels, by_name = {}, {}
@@ -47,7 +51,13 @@ for _, plan in ipairs { "ell passes=2", "bcsr thread rows=2 columns=4" } do
   add(plan, "all")
 end
 
-for _, name in ipairs { "five", "upper", "lower", "five mixed", "five wide", "five vectors" } do
+for i, plan in ipairs(plans) do
+  add(plan[1], i % 2 == 0 and "half" or "bfloat16")
+end
+for _, plan in ipairs { "csr thread", "csr balanced", "sell", "dia", "bcsr thread rows=2 columns=4" } do
+  add(plan, "half of many")
+end
+for _, name in ipairs { "five", "upper", "lower", "five mixed", "five wide", "five vectors", "upper half" } do
   add("stencil", name)
 end
 add("stencil items=1", "five")

@@ -64,6 +64,7 @@ for i, update in ipairs(updates) do
             "it makes several steps of one field",
             "the halo of 4 steps takes all",
             "it keeps partial sums, which linear updates have",
+            "its steps do not know positions",
           },
           places = places[update.dims],
         }

@@ -7,6 +7,9 @@ local schedules = {
   { "star1d3", "naive tile=64" },
   { "star1d3", "naive tile=128 vec=8" },
   { "star1d1", "naive tile=64 vec=2" },
+  { "star1d3", "rows tile=400" },
+  { "box2d1", "rows tile=64x5" },
+  { "star3d2", "rows" },
   { "star1d8", "register tile=64 coarsen=x4" },
   { "star1d1", "tiled tile=96" },
   { "star2d2", "naive tile=32x4 vec=8" },
@@ -55,6 +58,53 @@ for i, entry in ipairs(schedules) do
     places = places(shape.dims),
   }
 end
+
+-- Several steps a launch, between which numbers are not rounded: rows that are packed, rows that are
+-- not, and numbers of steps that leave a remainder.
+local fused = {
+  { "star1d2", "temporal time=16 lane=12", "zero", { 16, 35 } },
+  { "points1d", "temporal time=6 lane=20", "periodic", { 6, 13 } },
+  { "star2d1", "temporal time=4 lane=4 stages=2 coarsen=y16", "fixed", { 4, 9 } },
+  { "box2d1", "temporal time=8 lane=8 stages=4 coarsen=y32", "constant", { 8, 15 } },
+  { "star2d2", "temporal time=4 lane=6 stages=2 coarsen=y24", "periodic", { 4, 7 } },
+  { "star2d1", "temporal time=3 lane=3 stages=1 coarsen=y7", "zero", { 6, 4 } },
+  { "star3d1", "temporal time=2 tile=28x12 lane=2x2 coarsen=z16", "constant", { 2, 5 } },
+  { "box3d1", "temporal time=2 tile=24x12 lane=4x2 coarsen=z40", "zero", { 2, 3 } },
+  { "heat3d", "temporal time=2 tile=24x24 lane=4x4 coarsen=z20", "periodic", { 4, 3 } },
+  { "star3d1", "temporal time=2 tile=28x14 lane=1x2 coarsen=z16", "fixed", { 2, 5 } },
+  { "star1d3", "resident time=4 tile=100", "mirror", { 4, 9 } },
+  { "grayscott2d", "resident time=3 tile=16x16", "clamp", { 3, 8 } },
+  { "variable2d", "resident time=4 tile=24x9", "zero", { 4, 11 } },
+  { "variable3d", "resident time=2 tile=8x8x8", "periodic", { 2, 3 } },
+}
+local fused_sizes = {
+  { { 4096 }, { 1001 }, { 37 } },
+  { { 520, 83 }, { 131, 40 }, { 7, 3 } },
+  { { 80, 45, 29 }, { 33, 40, 11 }, { 5, 3, 2 } },
+}
+local values = { constant = "constant(3/4)" } -- which cells hold
+for i, entry in ipairs(fused) do
+  local shape, places = shapes.list[entry[1]], {}
+  for k, size in ipairs(fused_sizes[shape.dims]) do
+    places[k] = { size = size, steps = entry[4][k % 2 + 1], layout = k == 2 and { pad = { 3, 2 }, offset = 1 } or nil }
+  end
+  places[#places + 1] = { size = fused_sizes[shape.dims][1] }
+  local storage = i % 2 == 0 and "half" or "bfloat16"
+  local rule = values[entry[3]] or ("%q"):format(entry[3])
+  cases[#cases + 1] = {
+    name = ("%s, %s, %s, %s"):format(entry[1], storage, entry[2], entry[3]),
+    schedule = entry[2],
+    spec = shapes.text(shape, "float", ("%s, storage = %q"):format(rule, storage)),
+    places = places,
+  }
+end
+cases[#cases + 1] = {
+  name = "a value beyond the boundary that cells do not hold",
+  spec = shapes.text(shapes.list.star2d1, "float", "constant(1/3), storage = 'half'"),
+  schedule = "temporal time=4",
+  expect = "method temporal: it holds cells beyond a boundary as memory has them, and half does not hold this constant",
+}
+
 for _, storage in ipairs { "half", "bfloat16" } do
   cases[#cases + 1] = {
     name = "a wave with two levels, " .. storage,

@@ -77,6 +77,16 @@ exits 0 run $cpu "$folder/still.lua" --size 9x5 --init u=x-y --steps 4 --every 2
 list f8 "$folder/want.npy" 135 135
 same "$folder/want.npy" "$folder/total.npy"
 
+begin 'cells of 16 bits for ParaView, as floats'
+exits 0 run $cpu "$folder/still.lua" --size 3x2 --init u=x-2*y --steps 1 --output u="$folder/still.vti"
+grep -q 'DataArray type="Float32" Name="u" format="appended" offset="0"' "$folder/still.vti" ||
+    flunk "$(head -c 700 "$folder/still.vti")"
+after=$(LC_ALL=C grep -abo '^_' "$folder/still.vti" | head -1 | cut -d: -f1)
+got=$(tail -c "+$((after + 2))" "$folder/still.vti" | head -c 32 | od -An -v -t u8 -N 8 | tr -d ' \n')
+[ "$got" = 24 ] || flunk "it says that $got bytes follow"
+got=$(tail -c "+$((after + 10))" "$folder/still.vti" | head -c 24 | od -An -v -t f4 | tr -s ' \n' '  ')
+[ "$got" = ' 0 1 2 -2 -1 0 ' ] || flunk "it has$got"
+
 begin 'what does not go with 16 bits, or with parts of files'
 cat >"$folder/state.lua" <<'END'
 return stencil {

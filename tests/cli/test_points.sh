@@ -90,8 +90,6 @@ exits 2 $still --steps 3 --points put=a.npy
 says "NAME=POSITIONS.npy:FILE.npy is needed"
 exits 2 $still --steps 3 $put --points take="$folder/take.npy:$folder/t.vti"
 says 'samples of points are no grid'
-exits 2 $still --steps 3 $put $take --ranks 2
-says 'go with one rank'
 
 begin 'files of another shape or type are refused, and nothing is written'
 rm -f "$folder/traces.npy" "$folder/o.npy"

@@ -384,6 +384,9 @@ EOF
 # 1 doubled 127 times is the greatest power of 2 of a float, and then comes infinity.
 array "$folder/ones.npy" 2 0 1
 double="run $cpu $folder/double.lua --input $folder/ones.npy --output $folder/b.npy"
+exits 1 $double --schedule 'overlapped time=64' --set by=2 --steps 1000 --stop-on-nan
+says 'u has NaN or infinite values since one of the steps 65 to 128; the run ends after step 128'
+double="$double --schedule naive"
 exits 1 $double --set by=2 --steps 1000 --stop-on-nan
 says 'u has NaN or infinite values since one of the steps 101 to 200; the run ends after step 200'
 reports '1 infinite'

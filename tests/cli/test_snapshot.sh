@@ -28,6 +28,27 @@ is() {
     cmp -s "$folder/want" "$1" || flunk "$1 is not as expected: $(od -An -tx1 "$1" | tr -s ' \n' ' ' | tail -c 300)"
 }
 
+begin 'snapshots, monitors and checkpoints at steps of their own'
+cat >"$folder/watched.lua" <<'EOS'
+return stencil {
+  name = "watched", boundary = "periodic", update = function(u) return u(1) end,
+  monitors = { top = { op = "max", map = function(u, p, at) return u(0) + at.x end } },
+}
+EOS
+mkdir -p "$folder/e"
+for ranks in '' '--ranks 2'; do
+    rm -f "$folder"/e/*
+    exits 0 run $cpu "$folder/watched.lua" --size 8 --init u=x --steps 12 --output "$folder/b.npy" $ranks \
+        --snapshot u="$folder/e/u-%d.npy" --monitor top="$folder/top.npy" --every 4 --every monitor=3
+    [ "$(cd "$folder/e" && echo *)" = 'u-12.npy u-4.npy u-8.npy' ] || flunk "$(ls "$folder/e")"
+    reports 'after step 12, 4 samples'
+done
+rm -f "$folder"/e/*
+exits 0 run $cpu "$folder/watched.lua" --size 8 --init u=x --steps 12 --output "$folder/b.npy" \
+    --snapshot u="$folder/e/u-%d.npy" --every snapshot=6 --checkpoint "$folder/e.state" --every checkpoint=5
+[ "$(cd "$folder/e" && echo *)" = 'u-12.npy u-6.npy' ] || flunk "$(ls "$folder/e")"
+head -c 8192 "$folder/e.state" | tr -d '\000' | grep -q '^steps 10$' || flunk 'the checkpoint is not of step 10'
+
 begin 'after every two of five steps'
 mkdir "$folder/s"
 exits 0 run $cpu "$folder/shift.lua" --size 5 --init u=x+1 --steps 5 --every 2 --output "$folder/b.npy" \

@@ -8,7 +8,7 @@ kept=$SG_DATABASE
 
 cat >"$folder/heat.lua" <<'LUA'
 return stencil {
-  name = "heat", shape = star(1, 1), coefficients = { 0.5, 0.25, 0.25 },
+  name = "heat", shape = star(1, 1), coefficients = { 0.5, 0.25, 0.25 }, schedule = { method = "naive" },
   tune = { method = { "naive" }, tile = { { x = 64 }, { x = 128 }, { x = 256 } }, vector = { 1, 4 } },
 }
 LUA
@@ -27,21 +27,36 @@ grep -v '^stencilgen: warning: heat: a kernel that was timed again' "$err" >"$fo
     flunk "standard error: $(cat "$folder/more")"
 best=$(sed -n 's/^  best     //p' "$out")
 
+# bench plans for the processor, and a build first for a GPU.
 begin 'later builds take the best, and say so'
-exits 0 $heat -o "$folder" --json
+exits 0 bench $heat --json
 reports "\"plan\": \"$best\""
 reports '"found": "measured at this size"'
-exits 0 $heat -o "$folder"
+exits 0 bench $heat
 reports "  plan     $best"
 reports '           measured at this size'
-exits 0 "$folder/heat.lua" --device cpu --size 5001 -o "$folder"
+exits 0 bench "$folder/heat.lua" --device cpu --size 5001
 reports '           measured at 5000, the nearest'
-exits 0 $heat -o "$folder" --tile 96
-reports '           by the plans for the H100'
+exits 0 bench $heat --tile 96
+reports '           by the model'
 SG_DATABASE=none
-exits 0 $heat -o "$folder"
-reports '           by the plans for the H100'
+exits 0 bench $heat
+reports '           by the model'
 SG_DATABASE=$kept
+
+begin 'systems: plans of all launches, which later builds take'
+cat >"$folder/pair.lua" <<'LUA'
+return system { name = "pair", fields = { u = "inout", v = "inout" }, boundary = "periodic", stages = {
+  { update = function(f) return { u = f.u(0) + f.v(1) / 4 } end },
+  { update = function(f) return { v = f.v(0) - f.u(-1) / 4 } end } } }
+LUA
+pair="$folder/pair.lua --device cpu --size 5000"
+exits 0 tune $pair --schedule naive --evaluations 4
+reports ' 1-2: naive tile='
+best=$(sed -n 's/^  best     //p' "$out")
+exits 0 bench $pair --schedule naive # the plan without it was measured too, and is faster
+reports "  plan     $best"
+reports '           measured at this size'
 
 begin 'JSON'
 exits 0 tune $heat --json --evaluations 2 --search random --seed 7
@@ -101,7 +116,7 @@ export SG_CXX
 exits 1 tune $heat --no-resume
 reports 'wrong  naive tile=128'
 says "candidates of 'heat' gave wrong results, which is a defect of stencilgen; the first: naive tile=128"
-exits 0 $heat -o "$folder"
+exits 0 bench $heat
 grep -q 'plan     naive tile=128 vec=1 ' "$out" && flunk 'a build takes a wrong plan'
 
 begin 'a candidate that does not end is ended'
@@ -164,7 +179,7 @@ begin 'a database that is named'
 other=$folder/data/other.db
 exits 0 tune $heat --evaluations 1 --database "$other"
 reports "  kept in  $other: builds of this size take the best"
-exits 0 $heat -o "$folder" --database "$other"
+exits 0 bench $heat --database "$other"
 reports '           measured at this size'
 exits 0 explain $heat --database "$other"
 tr -s '\n ' ' ' <"$out" | grep -q '  *a build takes naive tile=.* instead, measured at this size' || flunk "$(cat "$out")"
@@ -173,11 +188,11 @@ reports "$other, given, 1 result of 1 spec on 1 device"
 exits 0 tune export heat --database "$other"
 reports '"naive"'
 exits 0 report "$folder/heat.lua" --database "$other" -o "$folder/heat.html"
-exits 0 $heat -o "$folder" # the environment's says of none
-reports '           by the plans for the H100'
+exits 0 bench $heat # the environment's says of none
+reports '           by the model'
 SG_DATABASE=$kept
-exits 0 $heat -o "$folder" --database none
-reports '           by the plans for the H100'
+exits 0 bench $heat --database none
+reports '           by the model'
 
 begin 'an exported plans file serves where there is no database'
 exits 0 tune export --plans heat --database "$other"
@@ -192,15 +207,15 @@ printf 'scan 4 bytes | any | 5 | 1 | persistant\r\nstencil 1\r\n' >>"$folder/slo
 SG_DATABASE=none
 SG_PLANS=$folder/mine.plans
 export SG_PLANS
-exits 0 $heat -o "$folder"
+exits 0 bench $heat
 reports "  plan     $plan"
 reports '           measured at this size, by the plans for the '
-exits 0 "$folder/heat.lua" --device cpu --size 5001 -o "$folder"
+exits 0 bench "$folder/heat.lua" --device cpu --size 5001
 reports '           measured at 5000, the nearest, by the plans for the '
-exits 0 $heat -o "$folder" --tile 96
-reports '           by the plans for the H100'
+exits 0 bench $heat --tile 96
+reports '           by the model'
 SG_PLANS=:/nowhere/a.plans:$folder/slow.plans:$folder/mine.plans # the first that is there decides
-exits 0 $heat -o "$folder"
+exits 0 bench $heat
 reports '  plan     naive tile=32 vec=1 time=1'
 for warning in '/nowhere/a.plans, of SG_PLANS, cannot be read: No such file or directory' \
     'slow.plans:[0-9]*: this line is skipped: it has no bars, and begins with neither gpu nor cpu' \
@@ -231,8 +246,8 @@ says '--plans is no option of tune'
 begin 'what another version measured is not used'
 if has sqlite3; then
     sqlite3 "$other" "UPDATE place SET generator = '0.0.9'" || flunk 'the database was not changed'
-    exits 0 $heat -o "$folder" --database "$other"
-    reports '           by the plans for the H100; results of stencilgen 0.0.9 are not used'
+    exits 0 bench $heat --database "$other"
+    reports '           by the model; results of stencilgen 0.0.9 are not used'
 fi
 
 begin 'a terminal has a bar, no wider than it is'

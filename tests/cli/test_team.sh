@@ -82,6 +82,38 @@ as_one 2x2 specs/wave2d.lua --input u="$folder/two.npy" --input c="$folder/more.
 as_one 1x3 specs/wave2d.lua --input u="$folder/two.npy" --input c="$folder/more.npy" --steps 7 \
     --schedule naive --launches 2
 
+begin 'systems: stages that read each other, repeated ones, checkpoints'
+npy f4 "$folder/wide.npy" '37, 41' $(numbers 1517 7)
+npy f4 "$folder/h.npy" '37, 41' $(numbers 1517 8 1)
+as_one 2x2 specs/acoustic.lua --input p="$folder/wide.npy" --input c="$folder/h.npy" \
+    --input damp="$folder/h.npy" --steps 7 --schedule naive
+as_one 1x2 specs/acoustic.lua --input p="$folder/wide.npy" --input c="$folder/h.npy" \
+    --input damp="$folder/h.npy" --steps 6 --schedule naive --launches 2
+cat >"$folder/relax.lua" <<'END'
+return system { name = "relax", fields = { u = "inout", v = "scratch" }, boundary = "mirror", stages = {
+  { update = function(f) return { v = f.u(1, 0) + f.u(0, -1) } end },
+  { times = 4, boundary = { x = "clamp", y = "fixed" },
+    update = function(f) return { u = (f.u(1, 0) + f.u(-1, 0) + f.u(0, 1) + f.u(0, -1) - f.v(0, 0)) / 4 } end },
+} }
+END
+exits 0 run $cpu "$folder/relax.lua" --input u="$folder/wide.npy" --steps 6 --schedule naive \
+    --output u="$results/alone.npy"
+exits 0 run $cpu "$folder/relax.lua" --input u="$folder/wide.npy" --steps 4 --schedule naive \
+    --ranks 2x2 --checkpoint "$results/state" --every 2 --output u="$results/four.npy"
+exits 0 run $cpu "$folder/relax.lua" --restart "$results/state" --steps 6 --ranks 3x1 \
+    --output u="$results/ranks.npy"
+alike "$results/alone.npy" "$results/ranks.npy"
+clear_results
+exits 2 run $cpu "$folder/relax.lua" --input u="$folder/wide.npy" --steps 4 --schedule naive \
+    --ranks 1x10 --output u="$results/b.npy"
+says '1x10 ranks: a part would have 3 cells along y, and needs 4'
+sed 's/x = "clamp"/x = "periodic"/' "$folder/relax.lua" >"$folder/mixed.lua"
+exits 2 run $cpu "$folder/mixed.lua" --input u="$folder/wide.npy" --schedule naive --ranks 2x2 \
+    --output u="$results/b.npy"
+says 'x cannot be divided, as some stages have a periodic boundary there and others do not'
+as_one 3 "$folder/mixed.lua" --input u="$folder/wide.npy" --steps 3 --schedule naive
+rm -f "$folder/mixed.lua" "$folder/relax.lua"
+
 begin 'the same .vti'
 for ranks in 1 2x2; do
     exits 0 run $cpu specs/heat2d5.lua --input "$folder/two.npy" --steps 3 --schedule naive \
@@ -185,6 +217,99 @@ for ranks in 1 2x2 1x5; do
 done
 exits 0 run $cpu $wave --steps 20 --restart "$folder/state" --output "$results/rest.npy"
 alike "$results/whole.npy" "$results/rest.npy"
+clear_results
+
+# ---- points and monitors ---------------------------------------------------------------------------
+
+# Points at cells, between them, and, many of them, between the parts of two, three and four ranks.
+cat >"$folder/shot.lua" <<'EOF'
+return stencil {
+  name = "shot", boundary = "zero", parameters = { dt = 0.5 },
+  fields = { p = { use = "inout", levels = 2 }, c = "in" },
+  update = function(f, p)
+    return f.p(0, 0) - f.p.prev(0, 0) / 2 + f.c(0, 0) / 64 * apply(laplacian { dims = 2, accuracy = 4 }, f.p)
+  end,
+  points = {
+    shot = { field = "p", inject = function(s, f, p) return s * (p.dt * f.c(0, 0)) ^ 2 end },
+    echo = { field = "p", inject = function(s, f) return s * f.p(0, 0) / 64 end },
+    rec = { field = "p", sample = true }, ground = { field = "c", sample = true },
+  },
+  monitors = {
+    slope = { op = "max", map = function(f, p, at) return abs(f.p(3, 0) - f.p(-3, -1)) + at.x / 256 end },
+    cells = { op = "sum", map = function(f) return where(ge(f.p(0, 0), 0), 1, 0) end },
+  },
+}
+EOF
+pairs() { # pairs COUNT SEED: places of a grid of 37x13
+    LC_ALL=C awk -v n="$1" -v s="$2" 'BEGIN {
+        for (i = 0; i < n; i++) {
+            s = (s * 75 + 74) % 65537; x = s / 65537 * 36
+            s = (s * 75 + 74) % 65537; y = s / 65537 * 12
+            if (i % 5 == 0) { x = int(x); y = int(y) }
+            if (i == 1) { x = 36; y = 12 }
+            printf " %.6f %.6f", x, y
+        }
+    }'
+}
+npy f8 "$folder/shots.npy" '40, 2' $(pairs 40 7)
+npy f8 "$folder/recs.npy" '60, 2' $(pairs 60 8)
+npy f4 "$folder/series.npy" '12, 40' $(numbers 480 9)
+npy f4 "$folder/half.npy" '8, 40' $(numbers 480 9 | cut -d ' ' -f 1-320)
+# shoot PREFIX SERIES OPTION...: traces and samples go to PREFIX-*.npy. $by runs it.
+by='exits 0'
+shoot() {
+    prefix=$1 series=$2
+    shift 2
+    $by run $cpu "$folder/shot.lua" --input p="$folder/two.npy" --input c="$folder/u.npy" \
+        --points shot="$folder/shots.npy:$series" --points echo="$folder/shots.npy:$series" \
+        --points rec="$folder/recs.npy:$prefix-rec.npy" --points ground="$folder/recs.npy:$prefix-ground.npy" \
+        --monitor slope="$prefix-slope.npy" --monitor cells="$prefix-cells.npy" --schedule naive \
+        --output p="$prefix-p.npy" "$@"
+}
+recorded='p rec ground slope cells'
+
+begin 'points and monitors of ranks have the bytes of one rank'
+shoot "$folder/alone" "$folder/series.npy" --steps 12 --every 3
+for ranks in 1x1 2 3x2 5x1 1x4; do
+    shoot "$results/b" "$folder/series.npy" --steps 12 --every 3 --ranks $ranks
+    for what in $recorded; do
+        alike "$folder/alone-$what.npy" "$results/b-$what.npy"
+    done
+done
+reports 'points   rec: 60 recorded in'
+reports 'monitor  cells: '
+clear_results
+
+begin 'a restart goes on with traces and samples'
+shoot "$results/b" "$folder/half.npy" --steps 8 --ranks 2x2 --checkpoint "$folder/shot" \
+    --every 3 --every checkpoint=4
+for ranks in 1 3 1x4; do
+    shoot "$results/b" "$folder/series.npy" --steps 12 --ranks $ranks --restart "$folder/shot" --every 3
+    for what in $recorded; do
+        alike "$folder/alone-$what.npy" "$results/b-$what.npy"
+    done
+done
+clear_results
+exits 3 run $cpu "$folder/shot.lua" --input c="$folder/u.npy" --steps 12 --restart "$folder/shot" \
+    --points shot="$folder/shots.npy:$folder/series.npy" --points echo="$folder/shots.npy:$folder/series.npy" \
+    --points rec="$folder/shots.npy:$results/r.npy" --points ground="$folder/recs.npy:$results/g.npy" \
+    --output "$results/p.npy"
+says 'the checkpoint has no traces of rec with as many points'
+clear_results
+
+begin '--until ends all ranks after the same step'
+shoot "$results/b" "$folder/series.npy" --steps 12 --every 2 --ranks 2x2 --until 'cells>0'
+reports 'shot: 2 steps of 37x13'
+reports 'until    cells>0: since step 2'
+clear_results
+
+begin 'a point outside of the grid is an error of all ranks'
+npy f8 "$folder/out.npy" '2, 2' 1 1 37 2
+exits 3 run $cpu "$folder/shot.lua" --input p="$folder/two.npy" --input c="$folder/u.npy" --steps 12 --ranks 2 \
+    --points shot="$folder/shots.npy:$folder/series.npy" --points echo="$folder/shots.npy:$folder/series.npy" \
+    --points rec="$folder/out.npy:$results/r.npy" --points ground="$folder/recs.npy:$results/g.npy" \
+    --output "$results/p.npy"
+says "point 1 of 'rec'"
 clear_results
 
 begin 'a restart counts the steps on'
@@ -374,6 +499,19 @@ if has mpirun && { [ -e "$module" ] || { skip 'there is no libstencilgen_mpi.so'
     exits 0 run $cpu $wave --steps 20 --schedule naive --output "$results/whole.npy"
     mpi 0 3 run $cpu $wave --steps 20 --restart "$results/state" --output "$results/rest.npy"
     alike "$results/whole.npy" "$results/rest.npy"
+    clear_results
+
+    begin 'points and monitors of processes of MPI'
+    by='mpi 0 4'
+    shoot "$results/b" "$folder/series.npy" --steps 12 --every 3
+    by='mpi 0 3'
+    for what in $recorded; do
+        alike "$folder/alone-$what.npy" "$results/b-$what.npy"
+    done
+    shoot "$results/c" "$folder/series.npy" --steps 12 --every 3 --restart "$folder/shot"
+    for what in $recorded; do
+        alike "$folder/alone-$what.npy" "$results/c-$what.npy"
+    done
     clear_results
 
     begin 'one process of MPI that is killed ends all'

@@ -63,6 +63,17 @@ says '--input is no option of bench'
 exits 2 explain --input a.mtx $spec
 says '--input of explain is the matrix of an spmv, but heat2d5 is stencil'
 
+begin '--every of one thing'
+run="run --device cpu specs/heat2d5.lua --size 9x9 --init u=x --steps 4"
+exits 2 $run --every pictures=2
+says "give N, or snapshot=N, monitor=N or checkpoint=N"
+exits 2 $run --every snapshot=0 --snapshot u="$folder/u.npy"
+exits 2 $run --every monitor=2
+says '--every monitor=N: there is no --monitor'
+exits 2 $run --every monitor=2 --snapshot u="$folder/u-%d.npy"
+exits 2 $run --every checkpoint=2 --snapshot u="$folder/u-%d.npy" --checkpoint "$folder/c"
+says '--snapshot NAME=FILE needs --every N'
+
 begin 'missing values'
 exits 2 $spec --size
 says '--size needs a value'

@@ -102,10 +102,10 @@ __device__ __forceinline__ void finish_sums([[maybe_unused]] const Arguments &ar
 #define PLAN_WRAPS 1
 
 struct plan {
-    static constexpr int tile_x = 512, tile_y = 1, tile_z = 1;
-    static constexpr int threads_x = 256, threads_y = 1, threads_z = 1;
+    static constexpr int tile_x = 256, tile_y = 1, tile_z = 1;
+    static constexpr int threads_x = 128, threads_y = 1, threads_z = 1;
     static constexpr int threads = threads_x * threads_y * threads_z;
-    static constexpr int blocks = 3; // to leave registers for, a multiprocessor
+    static constexpr int blocks = 6; // to leave registers for, a multiprocessor
     static constexpr int arrays = 1, outputs = 1;
     static constexpr bool all_fixed = false; // every side that the shape reaches over
     static constexpr bool wraps = true, gives_values = false; // some side
@@ -113,7 +113,7 @@ struct plan {
     static constexpr int high_x = 2, high_y = 0, high_z = 2;
     static constexpr bool packs = true; // rows are loaded and stored as packs
     static constexpr int vector = 2;
-    static constexpr int lane_y = 1, walk = 8, ahead = 2;
+    static constexpr int lane_y = 1, walk = 5, ahead = 2;
     static constexpr int slab = 2000000; // points that are walked through together
     static constexpr bool flat = true; // as PLAN_FLAT
 };

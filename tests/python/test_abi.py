@@ -39,7 +39,7 @@ def kind_of(declaration: str, enums: set[str]) -> str:
     if (
         "*" in words
         or "[" in words
-        or re.match(r"sg_(stream|resize|log|finding|points_read|points_write)\b(?!_)", words)
+        or re.match(r"sg_(stream|resize|log|finding|monitor_seen|points_read|points_write)\b(?!_)", words)
     ):
         return "pointer"
     first = words.split()[0]

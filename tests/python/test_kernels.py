@@ -61,7 +61,7 @@ def test_errors_are_exceptions(specs: Path, tmp_path: Path) -> None:
         sg.build(bad)
     assert isinstance(raised.value, (sg.Error, ValueError)) and raised.value.status == "SG_ERROR_SPEC"
     with pytest.raises(sg.PlanError, match="method "):
-        sg.build(text=TINY, method="ring", compile=False)
+        sg.build(text=TINY, method="bulk", compile=False)
     with pytest.raises(sg.UsageError, match="did you mean 'naive'"):
         sg.build(text=TINY, method="niave")
     with pytest.raises(sg.UsageError, match="one word"):
@@ -144,9 +144,10 @@ def test_a_sweep_can_be_stopped(own: sg.Context) -> None:
 
 
 def test_an_interrupt_ends_a_sweep(own: sg.Context) -> None:
-    kernel = sg.build(text=TINY, size=(8192,), context=own)
+    many = TINY.replace("coefficients", "schedule = { method = 'naive' }, coefficients")
+    kernel = sg.build(text=many, size=(8192,), context=own)
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    timer = threading.Timer(0.7, signal.raise_signal, (signal.SIGINT,))
+    timer = threading.Timer(0.3, signal.raise_signal, (signal.SIGINT,))
     timer.start()
     try:
         with pytest.raises(KeyboardInterrupt):

@@ -51,6 +51,22 @@ def test_alpha_beta_and_outputs(a: Any, rng: np.random.Generator) -> None:
         product(x.astype("float32"))
 
 
+@pytest.mark.parametrize("format", ["csr", "sell", "pkt", "csc"])
+def test_values_of_16_bits(a: Any, format: str, rng: np.random.Generator) -> None:
+    text = 'return spmv { name = "p", dtype = "double", storage = "%s" }'
+    x = rng.random(45)
+    rounded = a.copy()
+    rounded.data = a.data.astype("float16").astype("float64")
+    product = sg.build(text=text % "half", matrix=a, format=format, device="cpu")
+    assert np.allclose(product(x), rounded @ x, rtol=1e-14)
+    rounded.data = sg.from_bfloat16(sg.to_bfloat16(a.data.astype("float32"))).astype("float64")
+    product = sg.build(text=text % "bfloat16", matrix=a, format=format, device="cpu")
+    assert np.allclose(product(x), rounded @ x, rtol=1e-14)
+    huge = sparse.coo_matrix(([1e5], ([0], [0])), shape=(2, 2))
+    with pytest.raises(sg.DataError, match="too large for a half"):
+        sg.build(text=text % "half", matrix=huge, format=format, device="cpu")(rng.random(2))
+
+
 def test_several_vectors(a: Any, rng: np.random.Generator) -> None:
     text = 'return spmv { name = "p", dtype = "double", vectors = 3 }'
     product = sg.build(text=text, matrix=a, device="cpu")

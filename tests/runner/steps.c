@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "gen/reference/reference.h"
+#include "runtime/launch/launch.h"
 #include "tests/runner/scene.h"
 
 typedef struct judging {
@@ -76,9 +77,21 @@ static void open_march(job *j, judging *g) {
     g->march.place = s->where;
 }
 
+/* Boxes are made step by step. */
+static bool stays(const judging *g, int64_t count, int64_t step) {
+    const test_subject *k = g->scene->subject;
+    const place *p = &g->scene->place;
+    bool whole = true;
+    for (int axis = 0; axis < AXES; axis++)
+        whole &= p->begin[axis] == 0 && p->end[axis] == p->size[axis];
+    return whole &&
+           steps_stay(k->kernel->program, p->size, count, steps_together(k->kernel, p->size), step);
+}
+
 static void march(job *j, judging *g, int64_t steps) {
     void *scratch = job_alloc(j, reference_steps_scratch(&g->march));
     for (int64_t step = 0; step < steps; step++) {
+        g->march.place.stays = stays(g, steps + 1, step);
         for (int64_t i = 0; i < reference_steps_pieces(&g->march); i++)
             reference_steps_piece(&g->march, i, scratch);
         reference_steps_turn(&g->march);

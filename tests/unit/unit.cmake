@@ -8,6 +8,15 @@ set(about_kernels
     unit.gen.lists.look_back unit.gen.lists.merge unit.gen.lists.products unit.gen.lists.reduce
     unit.gen.lists.scan unit.gen.lists.spmv unit.gen.lists.spmv_stencil)
 
+# These are about what the host's compiler is asked and what it makes. In the others it compiles kernels quickly and without
+# sanitizers, since they are about the library; kernels as users have them run in the cases of specs/ and the command's tests.
+set(about_compilers
+    unit.runtime.api.threads_contexts unit.runtime.compile.% unit.runtime.device.cpu.% unit.runtime.tune.workers)
+if(SG_SANITIZE) # no case has kernels like these
+  list(APPEND about_compilers unit.runtime.api.systems unit.runtime.api.threads unit.runtime.launch.% unit.runtime.monitors.%
+       unit.runtime.points.%)
+endif()
+
 # These have threads, and run under ThreadSanitizer too, in a build of their own that has these programs alone.
 set(threaded
     unit.runtime.api.api unit.runtime.api.kernels unit.runtime.api.threads unit.runtime.api.threads_contexts
@@ -57,6 +66,9 @@ function(sg_unit_program folder)
   foreach(name IN LISTS tests)
     set(test ${prefix}.${name})
     sg_test(${test} 300 ${program} ${name})
+    if(NOT test IN_LIST about_compilers AND NOT "${prefix}.%" IN_LIST about_compilers)
+      sg_quick_kernels(${test})
+    endif()
     if(test IN_LIST threaded)
       set_property(TEST ${test} APPEND PROPERTY LABELS threads)
       add_dependencies(threaded ${program})

@@ -138,6 +138,7 @@ static family_build *write(job *j, const subject *subject, const family_request 
         .work = job_print(j, "at least %zu bytes of device memory an output", 2 * bytes),
         .constants = constants,
         .constant_count = sizeof constants / sizeof constants[0],
+        .narrow = g->values,
         .code = r->untold ? NULL : write_code(j, g),
         .facts.shape = describe(j, g),
         .facts.reason = reason_of(plan),
@@ -223,8 +224,12 @@ static void sort(job *j, const ordering *o, void *list, int64_t count) {
         memcpy(list, from, (size_t)count * bytes);
 }
 
-/* Values say where they come from. */
+/* Values say where they come from; those of 16 bits by their bits, NaN among them. */
 static void number(dtype type, void *values, int64_t first, int64_t count) {
+    for (int64_t i = 0; i < count && dtype_is_narrow(type); i++)
+        ((uint16_t *)values)[i] = (uint16_t)(first + i);
+    if (dtype_is_narrow(type))
+        return;
     for (int64_t i = 0; i < count; i++) {
         const int64_t n = (first + i) % (1 << 24); /* which a float holds */
         pattern_set(type, values, i,

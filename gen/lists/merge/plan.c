@@ -97,7 +97,9 @@ static bool has_number(const merge_plan *p, int number, const gpu *t) {
 static size_t stage_bytes(const merge_plan *p, const merge *g, size_t element) {
     enum { SLOT_PACK = 4, FRONT = 16 };
     const size_t tile = (size_t)p->threads * (size_t)p->items;
-    const size_t slots = (tile + 2 * (size_t)p->items + 4 * SLOT_PACK) / SLOT_PACK * SLOT_PACK;
+    size_t slots = (tile + 2 * (size_t)p->items + 4 * SLOT_PACK) / SLOT_PACK * SLOT_PACK;
+    if (g->has_values && dtype_is_narrow(g->values))
+        slots = (slots + SLOT_PACK) / (2 * SLOT_PACK) * (2 * SLOT_PACK);
     return FRONT + slots * (element + (g->has_values ? dtype_words[g->values].bytes : 0));
 }
 
@@ -116,9 +118,9 @@ static size_t shared_bytes(const merge_plan *p, const merge *g, size_t element) 
     }
 }
 
-/* 4-byte words of an output: of its key and its value. */
+/* 4-byte words of an output: of its key and its value, which take a register each at least. */
 static int words_of(const merge *g, size_t element) {
-    return (int)(element + (g->has_values ? dtype_words[g->values].bytes : 0)) / 4;
+    return (int)(element + 3 + (g->has_values ? dtype_words[g->values].bytes : 0)) / 4;
 }
 
 /* Outputs that the plan is for. */

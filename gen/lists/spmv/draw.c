@@ -35,15 +35,20 @@ typedef struct drawing {
     double *value;
 } drawing;
 
+/* As the narrower of a float and the storage has it. */
+static double rounded(const drawing *d, double value) {
+    return dtype_round(storage_dtype(d->storage), (double)(float)value);
+}
+
 /* Never 0, which some formats do not tell from a missing entry, nor the value of a diagonal that is
    compiled in. */
 static double draw_value(drawing *d) {
     double value = draw_real(&d->state);
     value += value < 0 ? -0x1p-10 : 0x1p-10;
     for (int i = 0; i < d->storage->diagonal_count; i++)
-        if ((float)value == (float)d->storage->diagonals[i].value)
+        if (rounded(d, value) == rounded(d, d->storage->diagonals[i].value))
             return draw_value(d);
-    return d->storage->value_bytes == sizeof(float) ? (double)(float)value : value;
+    return dtype_round(storage_dtype(d->storage), value);
 }
 
 static void put(drawing *d, int64_t row, int64_t column, double value) {
@@ -236,25 +241,10 @@ static matrix draw_matrix(job *j, const storage *s, int kind, int64_t n, uint64_
 
 /* ---- calls ----------------------------------------------------------------------------------- */
 
-/* How a program's matrix is stored. */
-static storage storage_of(const program *p) {
-    const int *s = p->lists.product->storage;
-    return (storage){(format)s[STORAGE_FORMAT],
-                     (size_t)s[STORAGE_INDEX_BYTES],
-                     (size_t)s[STORAGE_VALUE_BYTES],
-                     s[STORAGE_SLICE],
-                     s[STORAGE_SIGMA],
-                     s[STORAGE_BLOCK_ROWS],
-                     s[STORAGE_BLOCK_COLS],
-                     s[STORAGE_PACKET],
-                     p->lists.product->diagonals,
-                     p->lists.product->diagonal_count};
-}
-
 /* Packs the matrix. If its format would take too much memory, a smaller one is drawn. */
 static void pack(job *j, const program *p, int kind, int64_t n, uint64_t seed, packed_matrix *out) {
     enum { MOST_BYTES = 1 << 28 };
-    const storage s = storage_of(p);
+    const storage s = spmv_storage(p->lists.product);
     for (;; n /= 2) {
         const matrix m = draw_matrix(j, &s, kind, n, seed);
         packed_matrix measured;
@@ -340,7 +330,7 @@ void spmv_draw_given(job *j, const subject *s, const program *p, const packed_ma
 }
 
 void spmv_unpack(job *j, const program *p, const family_call *call, matrix *out) {
-    packed_matrix a = {.storage = storage_of(p),
+    packed_matrix a = {.storage = spmv_storage(p->lists.product),
                        .rows = call->sizes[SPMV_SIZE_ROWS],
                        .columns = call->sizes[SPMV_SIZE_COLUMNS],
                        .array_count = p->array_count - 2};

@@ -153,7 +153,7 @@ static void check_spec(job *j, const spmv *m, const pattern_schedule *s) {
         (s->format == FORMAT_BCSR && s->algorithm != SPMV_WARP);
     if (!all && m->index == DTYPE_INT64)
         refuse(j, s, "int64 indices are for %s have int32", others);
-    if (!all && m->matrix != m->pattern.functions->dtype)
+    if (!all && m->matrix == DTYPE_FLOAT && m->pattern.functions->dtype == DTYPE_DOUBLE)
         refuse(j, s, "a float matrix with double vectors is for %s take one dtype", others);
     if (!all && m->vectors > 1)
         refuse(j, s, "several vectors are for %s take one", others);
@@ -243,6 +243,7 @@ spmv_plan spmv_fit(job *j, const subject *subject, const family_request *r) {
     p.storage = (storage){.format = (format)s->format,
                           .index_bytes = dtype_words[m->index].bytes,
                           .value_bytes = dtype_words[m->matrix].bytes,
+                          .bfloat16 = m->matrix == DTYPE_BFLOAT16,
                           .slice = s->number[SPMV_SLICE],
                           .sigma = s->number[SPMV_SIGMA],
                           .block_rows = s->number[SPMV_ROWS],

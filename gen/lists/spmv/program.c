@@ -44,11 +44,33 @@ static void add_arrays(const spmv *m, const spmv_plan *plan, program *p) {
     p->lists.points = extent_of(w->points, 0);
 }
 
+/* Values of 16 bits are told apart by one more than their bytes. */
+enum { BFLOAT16_BYTES = 3 };
+
+storage spmv_storage(const program_product *p) {
+    const int *s = p->storage;
+    const bool bfloat16 = s[STORAGE_VALUE_BYTES] == BFLOAT16_BYTES;
+    return (storage){
+        .format = (format)s[STORAGE_FORMAT],
+        .index_bytes = (size_t)s[STORAGE_INDEX_BYTES],
+        .value_bytes = bfloat16 ? 2 : (size_t)s[STORAGE_VALUE_BYTES],
+        .bfloat16 = bfloat16,
+        .slice = s[STORAGE_SLICE],
+        .sigma = s[STORAGE_SIGMA],
+        .block_rows = s[STORAGE_BLOCK_ROWS],
+        .block_cols = s[STORAGE_BLOCK_COLS],
+        .packet = s[STORAGE_PACKET],
+        .diagonals = p->diagonals,
+        .diagonal_count = p->diagonal_count,
+    };
+}
+
 static program_product *product_of(job *j, const storage *s) {
     program_product *p = job_alloc(j, sizeof *p);
     p->storage[STORAGE_FORMAT] = (int)s->format;
     p->storage[STORAGE_INDEX_BYTES] = (int)s->index_bytes;
-    p->storage[STORAGE_VALUE_BYTES] = (int)s->value_bytes;
+    p->storage[STORAGE_VALUE_BYTES] =
+        storage_dtype(s) == DTYPE_BFLOAT16 ? BFLOAT16_BYTES : (int)s->value_bytes;
     p->storage[STORAGE_SLICE] = s->slice;
     p->storage[STORAGE_SIGMA] = s->sigma;
     p->storage[STORAGE_BLOCK_ROWS] = s->block_rows;
@@ -243,7 +265,9 @@ static const char *plan_header(job *j, const program *p, const storage *s) {
     text t = text_new(j);
     text_printf(&t, "using Integer = %s;\nusing Word = %s;\n\n",
                 s->index_bytes == 4 ? "int" : "long long",
-                s->value_bytes == 4 ? "unsigned" : "unsigned long long");
+                s->value_bytes == 2   ? "unsigned short"
+                : s->value_bytes == 4 ? "unsigned"
+                                      : "unsigned long long");
     for (int i = 0; i < p->launch_count; i++)
         text_printf(&t, "#define PATTERN_KERNEL_%d %s\n", i, p->launches[i].entry);
     text_printf(&t,

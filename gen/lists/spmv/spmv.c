@@ -33,10 +33,10 @@ matrix_notes *spmv_notes_new(job *j) {
 
 static bool same(const storage *a, const storage *b) {
     return a->format == b->format && a->index_bytes == b->index_bytes &&
-           a->value_bytes == b->value_bytes && a->slice == b->slice && a->sigma == b->sigma &&
-           a->block_rows == b->block_rows && a->block_cols == b->block_cols &&
-           a->packet == b->packet && a->diagonals == b->diagonals &&
-           a->diagonal_count == b->diagonal_count;
+           a->value_bytes == b->value_bytes && a->bfloat16 == b->bfloat16 && a->slice == b->slice &&
+           a->sigma == b->sigma && a->block_rows == b->block_rows &&
+           a->block_cols == b->block_cols && a->packet == b->packet &&
+           a->diagonals == b->diagonals && a->diagonal_count == b->diagonal_count;
 }
 
 static const note *find(const matrix_notes *n, bool choice, const storage *given) {
@@ -105,7 +105,10 @@ static void write_diagonals(text *t, const spmv *m, const spmv_plan *plan) {
 
 static const char *write_code(job *j, const spmv *m, const spmv_plan *plan) {
     text t = text_new(j);
-    text_printf(&t, "using Value = %s;\nusing Integer = %s;\n\n", dtype_words[m->matrix].c_name,
+    if (dtype_is_narrow(m->matrix)) /* a Value is what loading gives */
+        text_printf(&t, "using StoredValue = %s;\n", dtype_words[m->matrix].c_name);
+    text_printf(&t, "using Value = %s;\nusing Integer = %s;\n\n",
+                dtype_words[dtype_computes(m->matrix)].c_name,
                 index_types[m->index == DTYPE_INT64]);
     if (plan->storage.format == FORMAT_STENCIL)
         write_diagonals(&t, m, plan);
@@ -203,6 +206,7 @@ family_build *spmv_build(job *j, const subject *subject, const family_request *r
         .constants = constants,
         .constant_count = constant_count,
         .code = r->untold ? NULL : write_code(j, m, &plan),
+        .narrow = m->matrix,
         .facts.shape = m->vectors == 1 ? "sparse matrix times a vector"
                                        : job_print(j, "sparse matrix times %d vectors", m->vectors),
         .facts.reason = plan.reason,
@@ -223,7 +227,8 @@ static const char *storage_note(job *j, const spmv *m, int format, const matrix 
     }
     const storage s = {.format = (enum format)format,
                        .index_bytes = dtype_words[m->index].bytes,
-                       .value_bytes = dtype_words[m->matrix].bytes};
+                       .value_bytes = dtype_words[m->matrix].bytes,
+                       .bfloat16 = m->matrix == DTYPE_BFLOAT16};
     packed_matrix measured;
     format_measure(j, a, &s, &measured);
     text_add(&t, " = ");

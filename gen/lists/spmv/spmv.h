@@ -14,7 +14,7 @@ enum { SPMV_ALPHA, SPMV_BETA };
 
 typedef struct spmv {
     pattern pattern;           /* its dtype is that of x and y */
-    dtype matrix;              /* of A's values: that of x and y, or float where they are double */
+    dtype matrix;              /* of A's values: that of x and y, or a shorter one */
     dtype index;               /* DTYPE_INT32, DTYPE_INT64 */
     int vectors;               /* right-hand sides */
     const diagonal *diagonals; /* that the spec lists, by ascending offset, for format stencil */
@@ -81,6 +81,7 @@ enum {
 /* The arrays, sizes, launches and temporaries of a plan. */
 void spmv_describe(job *, const spmv *, const spmv_plan *, program *);
 const char *spmv_template(const spmv_plan *);
+storage spmv_storage(const program_product *);       /* how a program's matrix is stored */
 size_t spmv_shared(const spmv *, const spmv_plan *); /* of the kernel that adds up entries */
 
 /* ---- the family ---------------------------------------------------------------------------- */

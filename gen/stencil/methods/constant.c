@@ -3,21 +3,25 @@
 
 enum { CONSTANT_BYTES = 1 << 16 }; /* of a module */
 
+/* Loops of a kernel, one for each output and array of which it has taps. NVRTC takes a third of a
+   second for each. */
+enum { MOST_LOOPS = 32 };
+
 static int64_t registers(const plan *p) {
     return 36 + 4 * plan_words(p);
 }
 
 static void traffic(plan *p) {
-    p->estimate.loads_per_point = p->facts->all_taps;
+    p->estimate.loads_per_point = p->facts->runs->weight_count;
 }
 
-/* A multiply-add a tap, because nothing is factored, and a weight from a table in a loop (not
-   measured). */
+/* A multiply-add for each weight, because nothing is factored, and a weight from a table in a loop:
+   fitted to bench/h100.sweeps. */
 static double instructions(const plan *p) {
-    static const double weight = 4, lanes = 128;
+    static const double weight = 32, lanes = 128;
     return block_point_instructions() + block_load_instructions(p) +
            weight * p->estimate.loads_per_point +
-           p->facts->all_taps * lanes / p->gpu->fma_lanes[p->facts->model->dtype];
+           p->facts->runs->weight_count * lanes / p->gpu->fma_lanes[p->facts->model->dtype];
 }
 
 static const block_form block = {
@@ -35,6 +39,14 @@ static const form *choose(const plan_facts *f, const schedule *s) {
     return &form_constant;
 }
 
+static int count_loops(const weight_runs *r) {
+    int loops = 0;
+    for (int i = 0; i < r->count; i++)
+        loops += i == 0 || r->list[i].output != r->list[i - 1].output ||
+                 r->list[i].array != r->list[i - 1].array;
+    return loops;
+}
+
 /* Constant memory holds the numbers of a linear update. */
 static const char *refuse(job *j, const plan_facts *f, const schedule *s) {
     (void)s;
@@ -45,6 +57,13 @@ static const char *refuse(job *j, const plan_facts *f, const schedule *s) {
     if (bytes > CONSTANT_BYTES)
         return job_print(j, "its %d weights take %lld bytes of constant memory, which has %d",
                          f->runs->weight_count, (long long)bytes, CONSTANT_BYTES);
+    const int loops = count_loops(f->runs);
+    if (loops > MOST_LOOPS)
+        return job_print(j,
+                         "its %d outputs read their taps of each array in a loop of their own, "
+                         "which makes %d; compilers take minutes for more than %d, and other "
+                         "methods share what outputs have in common",
+                         f->model->output_count, loops, MOST_LOOPS);
     return NULL;
 }
 

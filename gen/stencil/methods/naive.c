@@ -72,23 +72,10 @@ static const block_form pack_block = {.registers = pack_registers,
                                       .instructions = instructions,
                                       .edge = block_pack_edge,
                                       .spills = true};
-static void write_rows(text *t, const plan *p) {
-    const plan_facts *f = p->facts;
-    text_add(t, "// The rows of x that a point's taps read.\ntemplate <int row> struct Row;\n");
-    for (int r = 0; r < f->row_count; r++)
-        text_printf(
-            t,
-            "template <> struct Row<%d> { static constexpr int array = %d, dy = %d, dz = %d, "
-            "low = %d, high = %d; };\n",
-            r, p->kernel_array[f->rows[r].array], f->rows[r].dy, f->rows[r].dz, f->rows[r].low,
-            f->rows[r].high);
-    text_add(t, "\n");
-}
-
 static const form pack_form = {.file = "packs.cu",
                                .narrow = true,
                                .points = true,
-                               .definitions = write_rows,
+                               .definitions = plan_write_rows,
                                .plain = true,
                                .packs = true,
                                .block = &pack_block,
@@ -116,7 +103,9 @@ static void candidates(search *s) {
          {128, 2, 1},
          {128, 4, 1},
          {8, 8, 8}}};
-    search_blocks(s, tiles, none, search_widest(s) > 4 ? narrow : vectors);
+    const int *const packs = search_widest(s) > 4 ? narrow : vectors;
+    search_blocks(s, tiles, none, packs);
+    search_short(s, none, packs);
 }
 
 const method method_naive = {

@@ -134,6 +134,7 @@ static void cost(plan *p, const int64_t size[AXES]) {
     const model *m = p->facts->model;
     plan_estimate *e = &p->estimate;
     const double bytes = (double)dtype_words[m->dtype].bytes, time = p->schedule.time;
+    const double stored = (double)model_cell_bytes(m);
     double box = 1, tile = 1, points = 1, blocks = 1;
     for (int k = 0; k < AXES; k++) {
         const double extent = p->axes[k] < 0 ? 1 : (double)size[p->axes[k]];
@@ -152,9 +153,9 @@ static void cost(plan *p, const int64_t size[AXES]) {
     const double element = bytes > 4 ? costs.element * costs.wide : costs.element;
     e->seconds = cycles / t->clock +
                  (together ? costs.exchange + share * m->output_count * (box - tile) * element
-                           : costs.launch + staged * bytes / gpu_copy_rate(t));
-    e->bytes_per_point = together ? 0 : staged * bytes / (points * time);
-    e->loads_per_point = e->bytes_per_point / bytes;
+                           : costs.launch + staged * stored / gpu_copy_rate(t));
+    e->bytes_per_point = together ? 0 : staged * stored / (points * time);
+    e->loads_per_point = e->bytes_per_point / stored;
     e->shared_per_point = (p->facts->all_taps * costs.loads + m->output_count) * box / tile;
     e->instructions_per_point = w.instructions * WARP * blocks / (points * time);
     e->bound = share * w.busy / t->clock > e->seconds / 2 ? "instructions" : "waiting for others";
@@ -177,6 +178,7 @@ static void constants(text *t, const plan *p, const program *program) {
 static const form form_resident = {.file = "resident.cu",
                                    .barriers = true,
                                    .places = true,
+                                   .narrow = true,
                                    .points = true,
                                    .positions = true,
                                    .cooperative = true,
@@ -199,6 +201,11 @@ static const char *refuse(job *j, const plan_facts *f, const schedule *s) {
     (void)j, (void)s;
     const model *m = f->model;
     bool read = false;
+    if (model_has_own_sides(m))
+        return "the cells beyond an end are the same for all fields, and one has a boundary of its "
+               "own";
+    if (model_has_given_sides(m))
+        return "the values of cells beyond a boundary are compiled in, and one is given at launch";
     for (int i = 0; i < m->field_count; i++)
         if (m->fields[i].levels > 1)
             return "it makes several steps of fields that keep no previous level";

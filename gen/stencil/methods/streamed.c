@@ -1,11 +1,6 @@
 /* streamed: threads walk the last axis with packs of x, and the neighbours along the walk in
-   registers. What a thread does and holds, and what that costs; docs/architecture.md explains the
-   terms. */
-#include "gen/stencil/search.h"
-
-#include <math.h>
-#include <string.h>
-
+   registers. What a thread does and holds; streamed_cost.c has what that costs. */
+#include "gen/stencil/methods/streamed.h"
 enum { AHEAD = 2, LONG_WALK = 16 };
 
 /* ---- rows of the shape ----------------------------------------------------------------------- */
@@ -29,8 +24,7 @@ static bool adds_planes(const plan_facts *f) {
     return f->linear && reaches_in_planes(f);
 }
 
-/* Sums of many planes: in 2D from 6 on. */
-static bool walks_long(const plan_facts *f) {
+bool streamed_walks_long(const plan_facts *f) {
     return f->model->dims == 2 && adds_planes(f) && f->model->low[1] + f->model->high[1] > 4;
 }
 
@@ -144,165 +138,6 @@ static const char *fit(job *j, plan *p) {
     p->estimate.registers = need;
     p->blocks = plan_resident_by_registers(p);
     return NULL;
-}
-
-/* ---- its cost -------------------------------------------------------------------------------- */
-
-/* Fitted by hand to the sweep in docs/notebook.md: instructions of a thread before its first
-   plane, for each plane, and for a pack and an element loaded; the second-level cache's rate over
-   that of a copy; the share by which a walk of twice the planes is slower, because blocks drift
-   apart, in 2D and for each plane that lies between a load in 3D and what neighbours read of it;
-   what of the planes that blocks share is lost; and the exponent that joins the times. */
-static const struct costs {
-    double start, plane, pack, element;
-    double cache_rate, drift_flat, drift, lost;
-    double overlap;
-    double begin_long; /* of memory, in planes: where long walks pay */
-} costs = {300, 45, 14, 2, 2.4, 0.03, 0.016, 0.03, 5, 1.5};
-
-static const double lanes = 128, pairs = 0.5, function_instructions = 8, sector_bytes = 32;
-
-static double count_instructions(const plan *p) {
-    const plan_streamed *s = &p->streamed;
-    const expr_count c = p->facts->emitted;
-    const double points = (double)p->schedule.vector * s->lane_y;
-    const double arithmetic =
-        p->form->sums ? p->facts->sum_operations
-                      : c.additions + pairs * c.multiplications + function_instructions * c.others;
-    const double walk = p->form->sums ? 1 + (p->low[2] + p->high[2]) / (double)p->walk : 1;
-    return walk * arithmetic * lanes / p->gpu->fma_lanes[p->facts->model->dtype] +
-           (costs.start / p->walk +
-            walk * (costs.plane + costs.pack * s->packs + costs.element * s->beside)) /
-               points;
-}
-
-/* Elements that a block asks the second-level cache for, for each point it makes: its tile with the
-   halo in each plane, and the planes before and behind. */
-static double asked(const plan *p) {
-    const double sector = sector_bytes / (double)model_cell_bytes(p->facts->model);
-    double sum = 0;
-    for (int i = 0; i < p->array_count; i++) {
-        const plan_array *a = &p->arrays[i];
-        const double row = p->tile[0];
-        const double x = a->low[0] + a->high[0] > 0 ? 1 + 2 * sector / row : 1;
-        const double y = 1 + (a->low[1] + a->high[1]) / (double)p->tile[1];
-        sum += x * y * (1 + (a->low[2] + a->high[2]) / (double)p->walk);
-    }
-    return sum;
-}
-
-/* What crosses device memory beyond each element once: halos that the second-level cache has lost.
- */
-static double lost(const plan *p, const int64_t size[AXES]) {
-    const double walk = p->walk;
-    double sum = 0;
-    for (int i = 0; i < p->array_count; i++) {
-        const plan_array *a = &p->arrays[i];
-        sum += costs.lost * (a->low[2] + a->high[2]) / walk;
-        const double rows = p->streamed.slab / ((double)size[0] * walk);
-        if (p->streamed.slab > 0 && rows < (double)size[1])
-            sum += (a->low[1] + a->high[1]) / fmax(rows, p->tile[1]);
-    }
-    return sum;
-}
-
-/* How many times as long device memory takes since blocks drift apart. */
-static double drift(const plan *p) {
-    const double least = p->axes[1] < 0 ? 4 : 6, walk = p->walk;
-    if (walks_long(p->facts)) /* none that shows from 8 to 96 rows; short ones begin often */
-        return 1 + costs.begin_long / walk;
-    const bool sums = p->form->sums; /* read a plane's rows at once */
-    const double share = p->axes[1] < 0 ? costs.drift_flat : sums ? 0 : costs.drift * p->high[2];
-    return walk > least ? 1 + share * log2(walk / least) : 1;
-}
-
-/* Of a step along the walk whose rows come from the second-level cache (64³ in 64 steps). */
-static const double step_cycles = 780;
-
-/* How many times as long walks take where blocks fill the machine unevenly, and where a scheduler
-   has few warps. Blocks of less than a wave are as long as a scheduler with one warp more than
-   others; of a last wave that is not full about half is lost, as those that are left run faster,
-   and a little where all end. Fitted by hand to 125 figures of filters of 7x7, 11x11 and 15x15
-   floats (4096², 8192², tiles of 128 to 512, walks of 4 to 128 rows). */
-static double crowd(const plan *p, double blocks) {
-    static const double last_wave = 0.55, ending = 0.08, few_warps = 1.2;
-    const double machine = p->gpu->multiprocessors, a_block = ceil(plan_threads(p) / 32.0);
-    /* The compiler gives each scheduler's warps as many registers as there are for all of them. */
-    const double most = 4 * ceil(p->estimate.blocks_resident * a_block / 4);
-    const double resident = machine * floor(most / a_block), waves = blocks / resident;
-    const double warps = fmin(blocks, resident) * a_block / (4 * machine);
-    const double uneven = waves <= 1
-                              ? ceil(warps) / warps
-                              : 1 + last_wave * (ceil(waves) / waves - 1) + ending / (waves + 1);
-    return uneven * (1 + few_warps / (warps * warps));
-}
-
-/* The share of lanes, and of the blocks of a wave, that a size leaves without work; and how far a
-   block's size is from the best. */
-static double waste(const plan *p, const int64_t size[AXES]) {
-    double covered;
-    const double blocks = plan_blocks(p, size, &covered);
-    const double resident = (double)p->gpu->multiprocessors * p->estimate.blocks_resident;
-    const double idle = 1 + 0.3 * (covered - 1); /* threads without work end at once */
-    const bool goes_far = walks_long(p->facts);
-    const double best = goes_far         ? 64
-                        : p->axes[1] < 0 ? 128
-                                         : 256,
-                 turns = fabs(log2(plan_threads(p) / best));
-    const double full = goes_far ? crowd(p, blocks) : 1 + 0.08 * resident / (blocks + resident);
-    return idle * full * (1 + 0.01 * turns);
-}
-
-/* Stars of radius 3 and 4 on an H200 take 1.2 to 1.5 times what the terms above say (float and
-   double, 512³ and 768³): the planes that a thread holds leave few blocks to wait for memory. Other
-   methods are as little known at such a reach on other boards, where none is corrected. */
-static double deep(const plan *p) {
-    enum { KNOWN_REACH = 3, MOST_KNOWN_BLOCKS = 3 };
-    const bool known = strcmp(p->gpu->arch, "sm_90") == 0 && p->facts->model->dims == 3 &&
-                       !p->form->sums && p->low[2] >= KNOWN_REACH && p->high[2] >= KNOWN_REACH;
-    return known ? 1.1 + 0.4 / fmin(p->estimate.blocks_resident, MOST_KNOWN_BLOCKS) : 1;
-}
-
-static void cost(plan *p, const int64_t size[AXES]) {
-    const model *m = p->facts->model;
-    const gpu *t = p->gpu;
-    plan_estimate *e = &p->estimate;
-    const double bytes = (double)model_cell_bytes(m);
-    const double machine = t->clock * t->multiprocessors;
-    const double points = (double)p->schedule.vector * p->streamed.lane_y;
-    e->blocks_resident = plan_resident(p);
-    e->loads_per_point = (p->streamed.packs * p->schedule.vector + p->streamed.beside) / points;
-    e->shared_per_point = 0;
-    e->instructions_per_point = count_instructions(p);
-    e->bytes_per_point = model_bytes_per_point(m) + bytes * lost(p, size);
-    const struct {
-        const char *what;
-        double seconds; /* a point */
-    } terms[] = {
-        {"device memory", e->bytes_per_point * drift(p) / gpu_copy_rate(t)},
-        {"instructions", e->instructions_per_point / (lanes * machine)},
-        {"the second-level cache",
-         bytes * (asked(p) + m->output_count) / (costs.cache_rate * gpu_copy_rate(t))},
-    };
-    double sum = 0, longest = 0;
-    for (size_t i = 0; i < sizeof terms / sizeof terms[0]; i++) {
-        sum += pow(terms[i].seconds, costs.overlap);
-        if (terms[i].seconds > longest) {
-            longest = terms[i].seconds;
-            e->bound = terms[i].what;
-        }
-    }
-    double all = 1;
-    for (int axis = 0; axis < m->dims; axis++)
-        all *= (double)size[axis];
-    e->seconds = pow(sum, 1 / costs.overlap) * all * waste(p, size) * deep(p);
-    /* A launch is never shorter than a block's walk, step by step: few blocks of a small grid. */
-    const double steps = p->walk + p->low[2] + p->high[2];
-    const double alone = steps * step_cycles / t->clock;
-    if (alone > e->seconds) {
-        e->seconds = alone;
-        e->bound = "a block's walk";
-    }
 }
 
 /* ---- the method ------------------------------------------------------------------------------ */
@@ -437,7 +272,7 @@ static const form planes_form = {.file = "streamed.cu",
                                  .definitions = write_lines,
                                  .needs = needs,
                                  .fit = fit,
-                                 .cost = cost,
+                                 .cost = streamed_cost,
                                  .constants = constants};
 /* For linear updates that reach along x in several planes. Small grids are made point by point. */
 static const form sums_form = {.file = "streamed_sums.cu",
@@ -451,7 +286,7 @@ static const form sums_form = {.file = "streamed_sums.cu",
                                .definitions = write_lines,
                                .needs = needs,
                                .fit = fit,
-                               .cost = cost,
+                               .cost = streamed_cost,
                                .constants = constants};
 
 static const form *choose(const plan_facts *f, const schedule *s) {
@@ -463,8 +298,25 @@ static int walk(int dims) {
     return dims > 1 ? dims - 1 : -1;
 }
 
+/* Whether fields lead to different cells beyond a side; a value leads to none. */
+static bool leads_apart(const model *m) {
+    bool apart = false;
+    for (int i = 0; i < m->array_count; i++)
+        for (int axis = 0; axis < m->dims; axis++)
+            for (int side = 0; side < 2; side++) {
+                const model_array *a = &m->arrays[i];
+                apart |= (side == 0 ? a->low : a->high)[axis] > 0 &&
+                         m->sides[axis][side].kind == BOUNDARY_MIRROR &&
+                         model_side_of(m, a->field, axis, side)->kind == BOUNDARY_CLAMP;
+            }
+    return apart;
+}
+
 static const char *refuse(job *j, const plan_facts *f, const schedule *s) {
     (void)j, (void)s;
+    if (leads_apart(f->model))
+        return "it finds the cells beyond an end once for all fields, and one field is mirrored "
+               "there, and another clamped";
     return f->model->dims > 1
                ? NULL
                : "it walks the last of several axes; a grid of one axis is streamed by the method "
@@ -478,8 +330,10 @@ static void candidates(search *s) {
         {{512}}, /* refused */
         {{128}, {256}, {512}, {1024}},
         {{64, 4}, {64, 8}, {128, 4}, {128, 8}, {256, 4}, {256, 8}}};
-    search_blocks(s, tiles, s->facts->model->dims == 3 ? deep : flat, vectors);
-    if (!walks_long(s->facts))
+    const int *walks = s->facts->model->dims == 3 ? deep : flat;
+    search_blocks(s, tiles, walks, vectors);
+    search_short(s, walks, vectors);
+    if (!streamed_walks_long(s->facts))
         return;
     /* The planes before a walk's first and after its last add to sums that nobody takes: the more
        of them the shape reaches, the longer walks pay. With packs of 16 bytes: they load least. */

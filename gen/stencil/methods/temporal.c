@@ -1,6 +1,7 @@
-/* temporal: many steps of a linear update between reading a grid and writing it, with the levels
-   between in registers. 1D, 2D and 3D have a form each (here, temporal_pipeline.c,
-   temporal_levels.c); docs/architecture.md explains the terms of the written model. */
+/* temporal: many steps between reading a grid and writing it, with the levels between in registers.
+   For linear updates of one field 1D, 2D and 3D have a form each (here, temporal_pipeline.c,
+   temporal_levels.c), and all else has another one (temporal_cascade.c); docs/architecture.md
+   explains the terms of the written model. */
 #include "gen/stencil/methods/temporal.h"
 
 #include <math.h>
@@ -85,7 +86,7 @@ void temporal_cost(plan *p, const int64_t size[AXES], const temporal_work *w,
     const model *m = p->facts->model;
     const gpu *t = p->gpu;
     plan_estimate *e = &p->estimate;
-    const double bytes = (double)dtype_words[m->dtype].bytes, time = p->schedule.time;
+    const double bytes = (double)model_cell_bytes(m), time = p->schedule.time;
     double covered;
     const double blocks = plan_blocks(p, size, &covered), warps = plan_threads(p) / WARP;
     double points = 1;
@@ -188,6 +189,7 @@ static void constants(text *t, const plan *p, const program *program) {
 
 static const form temporal_line = {.file = "line.cu",
                                    .barriers = true,
+                                   .narrow = true,
                                    .points = true,
                                    .fit = fit_line,
                                    .cost = cost_line,
@@ -200,7 +202,7 @@ static const int times[] = {8, 16, 24, 32, 48, 64, 96, 128, 0};
 
 static void try_lines(search *s) {
     const model *m = s->facts->model;
-    const int pack = search_widest(s);
+    const int pack = search_widest_numbers(s);
     for (int l = 0; lanes[l] != 0; l++)
         for (int t = 0; times[t] != 0; t++) {
             schedule c = *s->wanted;
@@ -217,37 +219,55 @@ static void try_lines(search *s) {
 
 /* ---- the method ------------------------------------------------------------------------------ */
 
+/* Whether levels can be partial sums between cells that a boundary keeps: what 1D, 2D and 3D each
+   have a form for. */
+static bool keeps_sums(const plan_facts *f) {
+    const model *m = f->model;
+    if (m->field_count > 1 || m->output_count != 1 || m->fields[0].use != USE_INOUT ||
+        m->fields[0].levels > 1 || !f->linear)
+        return false;
+    for (int axis = 0; axis < m->dims; axis++)
+        for (int side = 0; side < 2; side++) {
+            const boundary kind = m->sides[axis][side].kind;
+            if ((kind == BOUNDARY_CLAMP || kind == BOUNDARY_MIRROR) &&
+                (side == 0 ? m->low : m->high)[axis] > 0)
+                return false;
+        }
+    return true;
+}
+
 static const form *choose(const plan_facts *f, const schedule *s) {
     (void)s;
     static const form *const forms[AXES] = {&temporal_line, &temporal_pipeline, &temporal_levels};
-    return forms[f->model->dims - 1];
+    return keeps_sums(f) ? forms[f->model->dims - 1] : &temporal_cascade;
 }
 
 static int walk(int dims) {
     return dims > 1 ? dims - 1 : -1;
 }
 
+/* Whether the cells of the field hold a number as the arithmetic has it. */
+static bool holds(const model *m, double value) {
+    const double number = dtype_round(m->dtype, value);
+    return dtype_round(model_storage(m, 0), number) == number;
+}
+
 static const char *refuse(job *j, const plan_facts *f, const schedule *s) {
     const model *m = f->model;
-    if (m->field_count > 1 || m->output_count != 1 || m->fields[0].use != USE_INOUT)
-        return "it makes several steps of one field, which is read and written, and there are "
-               "others";
-    if (m->fields[0].levels > 1)
-        return "it makes several steps of a field that keeps no previous level";
+    if (!keeps_sums(f))
+        return temporal_refuse_cascade(f, s);
     if (!m->arrays[0].used)
         return "the update reads nothing";
-    if (!f->linear)
-        return "it keeps partial sums, which linear updates have, and this one is not linear";
+    if (model_has_given_sides(m))
+        return "the values of cells beyond a boundary are compiled in, and one is given at launch";
     for (int axis = 0; axis < m->dims; axis++)
-        for (int side = 0; side < 2; side++) {
-            const boundary kind = m->sides[axis][side].kind;
-            if ((kind == BOUNDARY_CLAMP || kind == BOUNDARY_MIRROR) &&
-                (side == 0 ? m->low : m->high)[axis] > 0)
+        for (int side = 0; side < 2; side++)
+            if (m->sides[axis][side].kind == BOUNDARY_CONSTANT &&
+                !holds(m, m->sides[axis][side].value))
                 return job_print(j,
-                                 "cells beyond a boundary must keep their values for several steps "
-                                 "or be those of the other side, and those of %s do not",
-                                 boundary_words[kind].name);
-        }
+                                 "it holds cells beyond a boundary as memory has them, and %s does "
+                                 "not hold this constant",
+                                 dtype_words[model_storage(m, 0)].name);
     if (s->stages > 1 && m->dims != 2)
         return "its time is a pipeline of stages only in 2D";
     if (s->lane[1] > 1 && m->dims != 3)
@@ -258,13 +278,16 @@ static const char *refuse(job *j, const plan_facts *f, const schedule *s) {
 static void candidates(search *s) {
     static void (*const by_dims[AXES])(search *) = {try_lines, temporal_try_pipelines,
                                                     temporal_try_levels};
-    by_dims[s->facts->model->dims - 1](s);
+    if (keeps_sums(s->facts))
+        by_dims[s->facts->model->dims - 1](s);
+    else
+        temporal_try_cascades(s);
 }
 
 const method method_temporal = {
     .name = "temporal",
-    .summary = "many steps of a linear update between reading a grid and writing it, with the "
-               "levels between in registers",
+    .summary = "many steps between reading a grid and writing it, with the levels between in "
+               "registers",
     .keys = SCHEDULE_COARSEN | SCHEDULE_VECTOR | SCHEDULE_TIME | SCHEDULE_LANE,
     .fused = true,
     .walks_open = true,

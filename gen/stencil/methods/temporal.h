@@ -31,10 +31,12 @@ typedef struct temporal_work {
     double loads, shared; /* elements that it reads from global memory, and exchanges */
 } temporal_work;
 
-/* The forms of 2D and 3D, and their candidates. */
-extern const form temporal_pipeline, temporal_levels;
+/* The forms of 2D and 3D, and that of all models which these do not serve; and their candidates. */
+extern const form temporal_pipeline, temporal_levels, temporal_cascade;
 void temporal_try_pipelines(search *);
 void temporal_try_levels(search *);
+void temporal_try_cascades(search *);
+const char *temporal_refuse_cascade(const plan_facts *, const schedule *);
 
 /* A plan of which nothing is laid out yet gets one point and one thread along every axis. */
 void temporal_begin(plan *);

@@ -151,6 +151,7 @@ static int together(const plan *p, int rest) {
 
 const form temporal_levels = {.file = "levels.cu",
                               .barriers = true,
+                              .narrow = true,
                               .sums = true,
                               .fit = fit,
                               .cost = cost,
@@ -166,13 +167,13 @@ static const int patch_rows[] = {2, 3, 4, 5, 6, 8, 0}; /* of a patch; each is a 
 /* 3D: by the points of a lane, the lanes of a row, and the threads. */
 static void try_patch(search *s, int rows, int lanes, int threads) {
     const model *m = s->facts->model;
-    const int lane[LANE_AXES] = {search_widest(s), rows};
+    const int lane[LANE_AXES] = {search_widest_numbers(s), rows};
     for (int t = 0; times[t] != 0; t++) {
         schedule c = *s->wanted;
         c.time = search_given(c.time, times[t]);
         for (int k = 0; k < LANE_AXES; k++)
             c.lane[k] = search_given(c.lane[k], lane[k]);
-        const int wide = search_widest(s);
+        const int wide = search_widest_numbers(s);
         c.vector = search_given(c.vector, c.lane[0] < wide ? c.lane[0] : wide);
         if (search_is_useful(s, c.time) &&
             search_leave(s, &c, 0, lanes * c.lane[0],

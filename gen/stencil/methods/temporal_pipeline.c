@@ -12,9 +12,10 @@ enum {
 
 static size_t pipeline_bytes(const plan *p, int stages) {
     const plan_fused *f = &p->fused;
-    const size_t rows = (size_t)(f->input + 2 * stages) * (size_t)f->rows;
-    return PLAN_STRIP_BYTES +
-           rows * (size_t)f->width[0] * dtype_words[p->facts->model->dtype].bytes;
+    const model *m = p->facts->model;
+    const size_t loaded = (size_t)f->input * model_cell_bytes(m);
+    const size_t made = 2 * (size_t)stages * dtype_words[m->dtype].bytes;
+    return PLAN_STRIP_BYTES + (loaded + made) * (size_t)f->rows * (size_t)f->width[0];
 }
 
 /* For each level of a point, its sums and about one more register, which its row is made of.
@@ -175,6 +176,7 @@ static void shorten(const plan *p, program_launch *l) {
 
 const form temporal_pipeline = {.file = "pipeline.cu",
                                 .barriers = true,
+                                .narrow = true,
                                 .sums = true,
                                 .fit = fit,
                                 .cost = cost,
@@ -190,7 +192,7 @@ static const int levels[] = {1, 2, 3, 4, 6, 8, 0};
 
 /* The widest loads for which every strip begins at a whole pack. */
 static int widest(const search *s, int tile, int halo) {
-    int vector = search_widest(s);
+    int vector = search_widest_numbers(s);
     while (vector > 1 && (tile % vector != 0 || halo % vector != 0))
         vector /= 2;
     return vector;

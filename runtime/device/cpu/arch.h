@@ -54,6 +54,43 @@ __forceinline__ void one_by_one() {
     asm volatile("");
 }
 
+/* ---- rows ------------------------------------------------------------------------------------ */
+
+#define FOR_A_ROW _Pragma("omp simd")
+
+__forceinline__ bool past_caches(Index bytes) {
+    return bytes > sg_cpu_here()->cache_bytes;
+}
+
+#if defined(__AVX512F__)
+typedef float sg_cpu_vector __attribute__((vector_size(64)));
+#define SG_CPU_STREAM __builtin_ia32_movntps512
+#elif defined(__AVX__)
+typedef float sg_cpu_vector __attribute__((vector_size(32)));
+#define SG_CPU_STREAM __builtin_ia32_movntps256
+#endif
+
+/* Past the caches whole vectors of memory are written without being read first. */
+template <class T> __forceinline__ void store_row(T *to, const T *row, int count, bool past) {
+#if defined(SG_CPU_STREAM)
+    if (past) {
+        constexpr int bytes = int(sizeof(sg_cpu_vector)), size = int(sizeof(T));
+        while (count > 0 && reinterpret_cast<unsigned long long>(to) % bytes != 0) {
+            *to++ = *row++;
+            --count;
+        }
+        for (; count >= bytes / size; count -= bytes / size) {
+            sg_cpu_vector words;
+            memcpy(&words, row, bytes);
+            SG_CPU_STREAM(reinterpret_cast<float *>(to), words);
+            to += bytes / size;
+            row += bytes / size;
+        }
+    }
+#endif
+    memcpy(to, row, static_cast<decltype(sizeof 0)>(count) * sizeof(T));
+}
+
 /* ---- shared memory --------------------------------------------------------------------------- */
 
 inline unsigned char *shared_bytes() {
@@ -103,6 +140,63 @@ __forceinline__ void copies_commit() {
 }
 template <int newest> __forceinline__ void copies_wait() {
 }
+
+/* Bulk copies are done at once. Readers and those who fill meet at each slot. */
+struct alignas(64) TensorMap {
+    union {
+        unsigned long long opaque[16];
+        sg_cpu_map map;
+    };
+};
+template <int slots, int readers> struct Slots {
+    int slot = 0;
+
+    static constexpr int words = 0;
+
+    __forceinline__ void begin(void *) {
+        __syncthreads();
+    }
+    __forceinline__ void next() {
+        slot = slot + 1 == slots ? 0 : slot + 1;
+    }
+    __forceinline__ void await_free() const {
+    }
+    __forceinline__ void expect(int) const {
+    }
+    template <class T>
+    __forceinline__ void copy(T *to, const TensorMap &from, int x, int y, int z) const {
+        const sg_cpu_map &m = from.map;
+        const long long first[3] = {x, y, z};
+        for (int k = 0; k < m.box[2]; ++k)
+            for (int j = 0; j < m.box[1]; ++j)
+                for (int i = 0; i < m.box[0]; ++i) {
+                    const long long at[3] = {first[0] + i, first[1] + j, first[2] + k};
+                    bool inside = true;
+                    for (int axis = 0; axis < 3; ++axis)
+                        inside = inside && at[axis] >= 0 && at[axis] < m.size[axis];
+                    *to++ = inside ? *reinterpret_cast<const T *>(m.data + at[0] * m.stride[0] +
+                                                                  at[1] * m.stride[1] +
+                                                                  at[2] * m.stride[2])
+                                   : T(0);
+                }
+    }
+    __forceinline__ void sent() const {
+        __syncthreads();
+    }
+    __forceinline__ void await_filled() const {
+        __syncthreads();
+    }
+    __forceinline__ void release() const {
+    }
+};
+struct Pace {
+    template <int waves, int groups> __forceinline__ void begin(unsigned *, int, int, int) {
+    }
+    __forceinline__ void plane(int) {
+    }
+    template <int groups> __forceinline__ void end() const {
+    }
+};
 
 /* ---- warps ----------------------------------------------------------------------------------- */
 
@@ -340,6 +434,17 @@ template <class Cell, int count>
 __forceinline__ void store_narrowed(Cell *to, const Pack<float, count> &pack) {
     for (int i = 0; i < count; ++i)
         to[i] = pack.element[i];
+}
+template <int count, class Format>
+__forceinline__ Pack<float, count> read_narrow(SharedAt<Narrow<Format>> from) {
+    Pack<float, count> pack;
+    for (int i = 0; i < count; ++i)
+        pack.element[i] = from.at[i];
+    return pack;
+}
+template <class Format>
+__forceinline__ void store_once(Narrow<Format> *to, const Narrow<Format> &from) {
+    *to = from;
 }
 template <class Format> __forceinline__ void store_once(Narrow<Format> *to, float from) {
     *to = from;

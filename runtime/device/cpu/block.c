@@ -217,9 +217,13 @@ void cpu_blocks_run(cpu_blocks *b, const cpu_launch *l, int64_t first, int64_t c
     b->place = (sg_cpu_place){.block_size = l->block,
                               .grid_size = l->grid,
                               .shared = b->shared,
+                              .cache_bytes = l->cache_bytes,
                               .meet = l->barriers ? meet : no_meeting,
                               .give_way = give_way,
                               .phase = 1};
+    /* Such blocks are made for processors, and what they share with nobody is to stay in a cache.
+     */
+    const bool alone = !l->barriers && l->block.x * l->block.y * l->block.z == 1;
     current = b;
     if (l->barriers)
         fiber_adopt(&b->host);
@@ -227,7 +231,8 @@ void cpu_blocks_run(cpu_blocks *b, const cpu_launch *l, int64_t first, int64_t c
     FORBID(b->shared + l->shared_bytes, b->shared_capacity - l->shared_bytes);
     for (int64_t i = first; i < first + count; i++) {
         b->place.block = block_at(l, i);
-        memset(b->shared, 0xFF, l->shared_bytes);
+        if (!alone) /* so that values which nobody wrote show */
+            memset(b->shared, 0xFF, l->shared_bytes);
         if (l->barriers)
             run_threads(b, i % 2 != 0);
         else

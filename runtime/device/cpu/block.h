@@ -17,6 +17,7 @@ typedef struct cpu_launch {
     bool barriers;
     sg_cpu_index block, grid;
     size_t shared_bytes;
+    int64_t cache_bytes; /* of sg_cpu_place */
 } cpu_launch;
 
 typedef struct cpu_blocks cpu_blocks; /* a worker's state */

@@ -28,11 +28,19 @@ typedef struct sg_cpu_letters {
     unsigned votes;
 } sg_cpu_letters;
 
+/* A grid, and the box of it that a bulk copy fetches; strides in bytes. */
+typedef struct sg_cpu_map {
+    const unsigned char *data;
+    long long size[3], stride[3];
+    int box[3];
+} sg_cpu_map;
+
 /* Where in a grid a worker is. A kernel reads its indices here; when it meets others it saves
    `thread`, because the other threads of its block use the same place. */
 typedef struct sg_cpu_place {
     sg_cpu_index thread, block, block_size, grid_size;
     unsigned char *shared;
+    long long cache_bytes; /* of all caches that the workers have */
     void (*meet)(struct sg_cpu_place *, sg_cpu_meeting);
     void (*give_way)(void);    /* lets other threads of the system run */
     unsigned long long phase;  /* from 1; one more whenever all lanes of a warp have met */

@@ -1,10 +1,12 @@
 /* The cpu device: the host's compiler makes shared objects, whose blocks are spread over a pool
    of threads. */
+#define _DEFAULT_SOURCE /* madvise */
 #include <assert.h>
 #include <dlfcn.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -74,6 +76,15 @@ static int64_t system_value(int name, int64_t unit) {
     return value > 0 ? value * unit : 0;
 }
 
+/* What the kernels' compiler is told by -march=native. */
+static int vector_bytes(void) {
+#if defined(__x86_64__)
+    return __builtin_cpu_supports("avx512f") ? 64 : __builtin_cpu_supports("avx") ? 32 : 16;
+#else
+    return 16;
+#endif
+}
+
 static void make_device(job *own, void *argument) {
     opening *o = argument;
     cpu_device *d = job_alloc(own, sizeof *d);
@@ -94,7 +105,9 @@ static void make_device(job *own, void *argument) {
 #endif
 #if defined(_SC_LEVEL2_CACHE_SIZE)
     d->facts.l2_cache = system_value(_SC_LEVEL2_CACHE_SIZE, 1);
+    d->facts.l3_cache = system_value(_SC_LEVEL3_CACHE_SIZE, 1);
 #endif
+    d->facts.vector_bytes = vector_bytes();
     d->compiler = host_compiler(own);
     pthread_mutex_init(&d->lock, NULL); /* last: nothing to undo */
     o->made = d;
@@ -265,13 +278,15 @@ static fault launch(device *base, const module *m, int number, const int64_t gri
     (void)stream;
     cpu_device *d = (cpu_device *)base;
     const program_launch *l = &m->launches[number];
+    const int64_t cores = workers_count(d->workers);
     sweep s = {
         .device = d,
         .launch = {.kernel = m->table->kernels[number],
                    .arguments = arguments,
                    .barriers = l->barriers,
                    .block = {(unsigned)l->block[0], (unsigned)l->block[1], (unsigned)l->block[2]},
-                   .shared_bytes = l->shared_bytes},
+                   .shared_bytes = l->shared_bytes,
+                   .cache_bytes = d->facts.l3_cache + cores * d->facts.l2_cache},
         .blocks = 1,
     };
     for (int i = 0; i < 3; i++) {
@@ -283,7 +298,7 @@ static fault launch(device *base, const module *m, int number, const int64_t gri
         s.blocks *= grid[i];
     }
     s.launch.grid = (sg_cpu_index){(unsigned)grid[0], (unsigned)grid[1], (unsigned)grid[2]};
-    const int64_t most = (int64_t)workers_count(d->workers) * CHUNKS_A_WORKER;
+    const int64_t most = cores * CHUNKS_A_WORKER;
     s.chunk = s.blocks / most + (s.blocks % most != 0);
     pthread_mutex_lock(&d->lock);
     if (s.blocks > 0)
@@ -317,15 +332,27 @@ static const char *code_name(const device *base, int code) {
 
 static void *alloc(device *base, job *j, size_t bytes) {
     (void)base;
+    enum { LARGE_PAGE = 2 << 20 };
+    const bool large = bytes >= 2 * (size_t)LARGE_PAGE;
     void *memory;
-    if (posix_memalign(&memory, 256, bytes > 0 ? bytes : 1) != 0)
+    if (posix_memalign(&memory, large ? LARGE_PAGE : 256, bytes > 0 ? bytes : 1) != 0)
         job_fail(j, FAULT_MEMORY, NULL, 0, "out of memory: there are no %zu bytes", bytes);
+#if defined(MADV_HUGEPAGE)
+    if (large) /* many rows of a grid are read at a time, and each would need a page of its own */
+        (void)madvise(memory, bytes / LARGE_PAGE * LARGE_PAGE, MADV_HUGEPAGE);
+#endif
     return memory;
 }
 
 static void release(device *base, void *memory) {
     (void)base;
     free(memory);
+}
+
+static void download_async(device *base, job *j, void *to, const void *from, size_t bytes,
+                           void *stream) {
+    (void)base, (void)j, (void)stream;
+    memcpy(to, from, bytes);
 }
 
 static workers *workers_of(device *base) {
@@ -434,6 +461,19 @@ static double seconds(device *base, job *j, void (*body)(job *, void *), void *a
     return clock_seconds() - begin;
 }
 
+static bool map(device *base, const device_map *m, void *to) {
+    (void)base;
+    sg_cpu_map out = {.data = m->data};
+    for (int axis = 0; axis < 3; axis++) {
+        out.size[axis] = m->size[axis];
+        out.stride[axis] = m->stride[axis] * (int64_t)m->element_bytes;
+        out.box[axis] = m->box[axis];
+    }
+    _Static_assert(sizeof out <= PROGRAM_MAP_BYTES, "it is what kernels have room for");
+    memcpy(to, &out, sizeof out);
+    return true;
+}
+
 const device_ops device_cpu = {
     .name = "cpu",
     .open = open_cpu,
@@ -446,11 +486,15 @@ const device_ops device_cpu = {
     .function = function,
     .launch = launch,
     .together = together,
+    .map = map,
     .resident = resident,
     .alloc = alloc,
     .free = release,
     .upload = upload,
     .download = upload,
+    .host_alloc = alloc,
+    .host_free = release,
+    .download_async = download_async,
     .copy = copy,
     .fill = fill,
     .fill_async = fill_async,

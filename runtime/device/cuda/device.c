@@ -228,6 +228,35 @@ static void cuda_download(device *base, job *j, void *to, const void *from, size
     must_move(d, j, code, bytes, "from the GPU");
 }
 
+/* The driver pins it. */
+static void *cuda_host_alloc(device *base, job *j, size_t bytes) {
+    cuda *d = (cuda *)base;
+    void *memory = NULL;
+    cu_result code;
+    CUDA_CALL(code, d, d->driver.host_alloc(&memory, bytes, 0));
+    if (code != CU_OK)
+        job_fail(j, FAULT_MEMORY, NULL, 0, "%zu bytes of host memory cannot be pinned: %s", bytes,
+                 cuda_error(&d->driver, j, code));
+    return memory;
+}
+
+static void cuda_host_free(device *base, void *memory) {
+    cuda *d = (cuda *)base;
+    bool pushed;
+    if (memory != NULL && cuda_enter(d, &pushed) == CU_OK) {
+        (void)d->driver.host_free(memory);
+        cuda_leave(d, pushed);
+    }
+}
+
+static void cuda_download_async(device *base, job *j, void *to, const void *from, size_t bytes,
+                                void *stream) {
+    cuda *d = (cuda *)base;
+    cu_result code;
+    CUDA_CALL(code, d, d->driver.download_async(to, address(from), bytes, stream));
+    must_move(d, j, code, bytes, "from the GPU");
+}
+
 static cu_result copy_row(cuda *d, const device_copy *c, size_t row, void *stream) {
     return d->driver.copy(address(c->to) + row * c->to_pitch,
                           address(c->from) + row * c->from_pitch, c->bytes, stream);
@@ -357,11 +386,15 @@ const device_ops device_cuda = {
     .launch = cuda_launch,
     .launch_together = cuda_launch_together,
     .together = cuda_together,
+    .map = cuda_map,
     .resident = cuda_resident,
     .alloc = cuda_alloc,
     .free = cuda_free,
     .upload = cuda_upload,
     .download = cuda_download,
+    .host_alloc = cuda_host_alloc,
+    .host_free = cuda_host_free,
+    .download_async = cuda_download_async,
     .copy = cuda_copy,
     .fill = cuda_fill,
     .fill_async = cuda_fill_async,

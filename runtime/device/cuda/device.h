@@ -57,6 +57,7 @@ fault cuda_launch(device *, const module *, int launch, const int64_t grid[3],
 fault cuda_launch_together(device *, const module *, int launch, const int64_t grid[3],
                            const void *arguments, size_t bytes, void *stream, int *code);
 int64_t cuda_together(device *, const module *, int launch);
+bool cuda_map(device *, const device_map *, void *to);
 int64_t cuda_resident(device *, const module *, int launch);
 
 /* For streams (stream.c). */

@@ -5,6 +5,8 @@
 #ifndef SG_RUNTIME_DEVICE_CUDA_DRIVER_H
 #define SG_RUNTIME_DEVICE_CUDA_DRIVER_H
 
+#include <stdint.h>
+
 #include "runtime/device/loader.h"
 
 #ifndef SG_CUDA_TYPES /* the comparison with cuda.h puts its types here */
@@ -21,6 +23,14 @@ typedef int cu_function_attribute;
 typedef int cu_jit_option;
 typedef int cu_memory_type;
 typedef struct cu_array_object *cu_array;
+typedef int cu_map_type;
+typedef int cu_map_interleave;
+typedef int cu_map_swizzle;
+typedef int cu_map_fetch;
+typedef int cu_map_fill;
+typedef struct cu_map {
+    _Alignas(64) unsigned long long opaque[16];
+} cu_map;
 typedef struct cu_ipc_handle {
     char reserved[64];
 } cu_ipc_handle;
@@ -90,6 +100,10 @@ enum {
 
     CU_MEMORY_DEVICE = 2,
 
+    CU_MAP_FLOAT = 7,
+    CU_MAP_DOUBLE = 8,
+    CU_MAP_FETCH_128 = 2, /* bytes that the L2 takes from memory at once */
+
     CU_EVENT_FLAGS_DEFAULT = 0,
     CU_EVENT_WITHOUT_TIME = 2,
     CU_STREAM_INDEPENDENT = 1, /* of the default stream */
@@ -135,6 +149,9 @@ enum {
     F(memory_info, cuMemGetInfo_v2, (size_t *, size_t *))                                          \
     F(upload, cuMemcpyHtoD_v2, (cu_pointer to, const void *from, size_t bytes))                    \
     F(download, cuMemcpyDtoH_v2, (void *to, cu_pointer from, size_t bytes))                        \
+    F(download_async, cuMemcpyDtoHAsync_v2, (void *to, cu_pointer from, size_t bytes, cu_stream))  \
+    F(host_alloc, cuMemHostAlloc, (void **, size_t bytes, unsigned flags))                         \
+    F(host_free, cuMemFreeHost, (void *))                                                          \
     F(copy, cuMemcpyDtoDAsync_v2, (cu_pointer to, cu_pointer from, size_t bytes, cu_stream))       \
     F(copy_rows, cuMemcpy2DAsync_v2, (const cu_copy_rows *, cu_stream))                            \
     F(fill, cuMemsetD8_v2, (cu_pointer to, unsigned char byte, size_t bytes))                      \
@@ -158,9 +175,14 @@ enum {
     F(event_elapsed, cuEventElapsedTime, (float *milliseconds, cu_event from, cu_event to))        \
     F(event_destroy, cuEventDestroy_v2, (cu_event))
 
-/* The same of those that drivers before CUDA 11.8 do not have: NULL there. */
+/* The same of those that drivers before CUDA 12.0 do not have: NULL there. */
 #define CUDA_DRIVER_LATER_FUNCTIONS(F)                                                             \
-    F(launch_as, cuLaunchKernelEx, (const cu_launch *, cu_function, void **arguments, void **extra))
+    F(launch_as, cuLaunchKernelEx,                                                                 \
+      (const cu_launch *, cu_function, void **arguments, void **extra))                            \
+    F(map_tiled, cuTensorMapEncodeTiled,                                                           \
+      (cu_map *, cu_map_type, uint32_t axes, void *data, const uint64_t *size,                     \
+       const uint64_t *strides, const uint32_t *box, const uint32_t *steps, cu_map_interleave,     \
+       cu_map_swizzle, cu_map_fetch, cu_map_fill))
 
 typedef struct cuda_driver {
 #define CUDA_DRIVER_MEMBER(member, symbol, arguments) cu_result(*member) arguments;

@@ -245,3 +245,29 @@ int64_t cuda_resident(device *base, const module *m, int launch) {
     const int64_t blocks = m->kernels[launch].resident;
     return blocks > 0 ? blocks : 1;
 }
+
+/* Strides that are no multiples of 16 bytes, or not positive, are refused by the driver. */
+bool cuda_map(device *base, const device_map *m, void *to) {
+    cuda *d = (cuda *)base;
+    uint64_t size[3], strides[2];
+    uint32_t box[3];
+    static const uint32_t steps[3] = {1, 1, 1};
+    if (d->driver.map_tiled == NULL)
+        return false;
+    for (int axis = 0; axis < 3; axis++) {
+        if (m->size[axis] < 1 || (axis > 0 && m->stride[axis] < 1))
+            return false;
+        size[axis] = (uint64_t)m->size[axis];
+        box[axis] = (uint32_t)m->box[axis];
+        if (axis > 0)
+            strides[axis - 1] = (uint64_t)m->stride[axis] * m->element_bytes;
+    }
+    bool pushed;
+    if (cuda_enter(d, &pushed) != CU_OK)
+        return false;
+    const cu_map_type type = m->element_bytes == 8 ? CU_MAP_DOUBLE : CU_MAP_FLOAT;
+    const cu_result code = d->driver.map_tiled(to, type, 3, m->data, size, strides, box, steps, 0,
+                                               0, CU_MAP_FETCH_128, 0);
+    cuda_leave(d, pushed);
+    return code == CU_OK;
+}

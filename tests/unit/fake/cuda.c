@@ -278,6 +278,27 @@ INSIDE(cuMemcpyDtoH_v2, void *to, cu_pointer from, size_t bytes)
     memcpy(to, (void *)(size_t)from, bytes);
 END
 
+/* What a stream brings to the host arrives when it is waited for. */
+INSIDE(cuMemcpyDtoHAsync_v2, void *to, cu_pointer from, size_t bytes, cu_stream stream)
+    memset(to, 0xee, bytes);
+    state.arriving.to = to;
+    state.arriving.from = (void *)(size_t)from;
+    state.arriving.bytes = bytes;
+    note("download", stream);
+END
+
+INSIDE(cuMemHostAlloc, void **out, size_t bytes, unsigned flags)
+    if (flags != 0)
+        return INVALID_VALUE;
+    *out = malloc(bytes);
+    state.pinned++;
+END
+
+INSIDE(cuMemFreeHost, void *memory)
+    free(memory);
+    state.pinned--;
+END
+
 INSIDE(cuMemcpyDtoDAsync_v2, cu_pointer to, cu_pointer from, size_t bytes, cu_stream stream)
     memcpy((void *)(size_t)to, (void *)(size_t)from, bytes);
     state.launch.stream = stream;
@@ -308,6 +329,9 @@ INSIDE(cuMemsetD8Async, cu_pointer to, unsigned char byte, size_t bytes, cu_stre
 END
 
 INSIDE(cuStreamSynchronize, cu_stream stream)
+    if (state.arriving.to != NULL)
+        memcpy(state.arriving.to, state.arriving.from, state.arriving.bytes);
+    state.arriving.to = NULL;
     state.launch.stream = stream;
     state.waits++;
 END

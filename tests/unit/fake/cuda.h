@@ -26,6 +26,12 @@ typedef struct fake_cuda {
     int homeless;        /* calls that need a current context and had none of the device's */
     int retained, modules, events, streams, allocations; /* that live */
     int copies, copies_of_rows, fills, waits;
+    int pinned; /* allocations of host memory that live */
+    struct {
+        void *to;
+        const void *from;
+        size_t bytes;
+    } arriving; /* the download that is under way, until a stream is waited for */
     int pushes, releases;
     void *marked;       /* the stream of the last event */
     int named;          /* the device that was last asked for its name */

@@ -135,12 +135,12 @@ static void there_and_back(job *j, void *argument) {
     const drawn *d = argument;
     const matrix m = matrix_draw(j, d);
     for (format f = FORMAT_COO; f < FORMAT_COUNT; f++)
-        for (size_t widths = 0; widths < 4; widths++)
+        for (size_t widths = 0; widths < 6; widths++)
             for (size_t n = 0; n < sizeof numbers / sizeof numbers[0]; n++) {
                 storage s = numbers[n];
                 s.format = f;
                 s.index_bytes = widths & 1 ? 8 : 4;
-                s.value_bytes = widths & 2 ? 8 : 4;
+                s.value_bytes = (size_t)2 << widths / 2;
                 packed_matrix p, measured;
                 matrix back;
                 format_measure(j, &m, &s, &measured);

@@ -162,7 +162,7 @@ static void find(job *j, void *argument) {
     const grid_matrix *g = argument;
     const matrix m = grid_draw(j, g);
     const diagonal *found;
-    const int count = stencil_find(j, &m, sizeof(double), &found);
+    const int count = stencil_find(j, &m, DTYPE_DOUBLE, &found);
     const int dims = (g->nx > 1) + (g->ny > 1) + (g->nz > 1);
     assert_int_equal(count, 2 * dims + 1);
     for (int d = 0; d < count; d++) {
@@ -187,7 +187,7 @@ static void find_none(job *j, void *argument) {
     const diagonal *found;
     const drawn band = {"", 200, 200, draw_band}; /* its values differ */
     const matrix m = matrix_draw(j, &band);
-    assert_int_equal(stencil_find(j, &m, sizeof(double), &found), 0);
+    assert_int_equal(stencil_find(j, &m, DTYPE_DOUBLE, &found), 0);
     enum { WIDE = 32, ROWS = 100 };
     int64_t row[WIDE * ROWS], column[WIDE * ROWS];
     double value[WIDE * ROWS];
@@ -197,16 +197,16 @@ static void find_none(job *j, void *argument) {
         value[i] = 1;
     }
     matrix wide = {ROWS, ROWS + WIDE, WIDE * ROWS, row, column, value};
-    assert_int_equal(stencil_find(j, &wide, sizeof(double), &found), 0);
+    assert_int_equal(stencil_find(j, &wide, DTYPE_DOUBLE, &found), 0);
     for (int i = 0; i < WIDE * ROWS; i++) /* of 31 rows out of 32 values a diagonal has one */
         value[i] = i % WIDE == 3 ? NAN : 1;
-    assert_int_equal(stencil_find(j, &wide, sizeof(double), &found), WIDE - 1);
+    assert_int_equal(stencil_find(j, &wide, DTYPE_DOUBLE, &found), WIDE - 1);
     for (int i = 0; i < WIDE * ROWS; i++) /* values that are one as floats */
         value[i] = i % WIDE == 3 ? NAN : 1 + 1e-12 * i;
-    assert_int_equal(stencil_find(j, &wide, sizeof(double), &found), 0);
-    assert_int_equal(stencil_find(j, &wide, sizeof(float), &found), WIDE - 1);
+    assert_int_equal(stencil_find(j, &wide, DTYPE_DOUBLE, &found), 0);
+    assert_int_equal(stencil_find(j, &wide, DTYPE_FLOAT, &found), WIDE - 1);
     wide = (matrix){0, 0, 0, row, column, value};
-    assert_int_equal(stencil_find(j, &wide, sizeof(double), &found), 0);
+    assert_int_equal(stencil_find(j, &wide, DTYPE_DOUBLE, &found), 0);
 }
 
 static void what_is_no_stencil_is_not_found(void **state) {

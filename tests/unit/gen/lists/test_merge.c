@@ -318,8 +318,9 @@ static void test_refusals(void **state) {
          "'ascending'?"},
         {"return merge { name = 'm', order = function(a, b) return a - b end }",
          "the value that order returns: expected a condition such as lt(a, b), got a number"},
-        {"return merge { name = 'm', values = 'half' }",
-         "values: expected one of float, double, int32, int64, uint32, got the string 'half'"},
+        {"return merge { name = 'm', values = 'halb' }",
+         "values: expected one of float, double, half, bfloat16, int32, int64, uint32, got the "
+         "string 'halb'; did you mean 'half'?"},
         {"return merge { name = 'm', dtype = 'float' }",
          "unknown key 'dtype' in merge; known: name, keys, values, order, parameters, algorithm, "
          "schedule, tune"},

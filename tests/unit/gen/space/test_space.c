@@ -15,6 +15,12 @@
     "  return sqrt(u(0,0) * u(1,0)) end }"
 #define FILTER                                                                                     \
     "return convolution { name = 'f', weights = { { 1, 2, 1 }, { 2, 4, 2 }, { 1, 2, 1 } } }"
+/* Stages that may share a launch, and one that may not. */
+#define SYSTEM                                                                                     \
+    "return system { name = 'y', boundary = 'periodic', fields = { u = 'inout', v = 'inout' },\n"  \
+    "stages = { { update = function(f) return { u = f.u(1,0) + f.v(0,0) } end },\n"                \
+    "{ update = function(f) return { v = f.u(0,0) + f.v(0,1) } end },\n"                           \
+    "{ times = 2, update = function(f) return { u = f.u(0,0) / 2 + f.u(1,0) } end } } }"
 #define ROWS "return reduce { name = 'r', dtype = 'double', segmented = true }"
 #define SUM "return reduce { name = 'r', dtype = 'double' }"
 #define SCAN "return scan { name = 'p', dtype = 'float' }"
@@ -32,7 +38,8 @@ static const struct {
     {STAR(2, ""), {8, 8, 1}, 64, 20},         {UPDATE2, {512, 512, 1}, 16, 50},
     {FILTER, {512, 512, 1}, 1, 50},           {ROWS, {1 << 20, 1, 1}, 1, 50},
     {SUM, {1 << 20, 1, 1}, 1, 150},           {SCAN, {1 << 20, 1, 1}, 1, 200},
-    {MERGE, {1 << 20, 1, 1}, 1, 500},         {SPMV, {1 << 20, 1, 1}, 1, 50},
+    {SYSTEM, {512, 512, 1}, 1, 400},          {MERGE, {1 << 20, 1, 1}, 1, 500},
+    {SPMV, {1 << 20, 1, 1}, 1, 50},
 };
 
 static const char *rebuilt(const made *m, const space_candidate *c) {
@@ -83,6 +90,34 @@ static void test_wholes(void **state) {
             job_end(j);
             job_end(m.job);
         }
+}
+
+static int count_plans(const made *m, const char *words) {
+    int count = 0;
+    for (int i = 0; i < m->space->count; i++)
+        count += strstr(m->space->candidates[i].plan, words) != NULL;
+    return count;
+}
+
+/* Systems: groupings of stages, plans of each launch; what the caller asks for is kept. */
+static void test_systems(void **state) {
+    (void)state;
+    made m = make_for(SYSTEM, NULL, "sm_90", 512, 512, 1, 1);
+    assert_int_equal(m.fault, FAULT_NONE);
+    assert_true(count_plans(&m, "1-2: streamed") > 10 && count_plans(&m, "1-2: tiled") > 0);
+    assert_true(count_plans(&m, "1: streamed") > 10 && count_plans(&m, "| 2: naive") > 0);
+    assert_string_equal(m.space->axes[0].name, "launches");
+    assert_string_equal(m.space->axes[1].name, "method.1");
+    job_end(m.job);
+    m = make_for(SYSTEM, "naive", "sm_90", 512, 512, 1, 1);
+    assert_true(m.space->count > 10);
+    assert_int_equal(count_plans(&m, "tiled") + count_plans(&m, "streamed"), 0);
+    job_end(m.job);
+    m = make_for(SYSTEM, "1: tiled tile=32x8 | 2: naive | 3: streamed", "sm_90", 512, 512, 1, 1);
+    assert_true(m.space->count > 10);
+    assert_int_equal(count_plans(&m, "1: tiled tile=32x8 "), m.space->count);
+    assert_int_equal(count_plans(&m, "| 3: streamed"), m.space->count);
+    job_end(m.job);
 }
 
 /* What is found out about a matrix once for all candidates is what each by itself would find. */
@@ -222,6 +257,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(test_twice),
     cmocka_unit_test(test_search),
     cmocka_unit_test(test_matrix),
+    cmocka_unit_test(test_systems),
     cmocka_unit_test(test_long_functions),
 };
 

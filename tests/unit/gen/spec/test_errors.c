@@ -77,7 +77,8 @@ static void test_types(void **state) {
          "schedule.tile: expected a table such as { x = 32, y = 8 }, got the number 32"},
         {STAR1("schedule = { method = 'registers' }"), 1,
          "schedule.method: expected one of auto, naive, tiled, coarsened, register, constant, "
-         "cached-halo, streamed, ring, temporal, resident, got the string 'registers'; did you "
+         "cached-halo, streamed, bulk, temporal, resident, rows, overlapped, got the string "
+         "'registers'; did you "
          "mean "
          "'register'?"},
         {STAR1("fields = 3"), 1,
@@ -384,6 +385,37 @@ static void test_boundaries(void **state) {
         {STAR1("boundary = { y = 'zero' }"), 1, "boundary.y: the stencil has 1 dimension"},
         {STAR1("boundary = { 'zero', 'zero' }"), 1,
          "boundary: expected only named entries, got a key that is a number"},
+        {STAR1("boundary = constant(2 * param 'U')"), 3,
+         "constant: expected a number or a parameter alone, as in constant(param \"U\"): compute "
+         "before the launch what it shall be"},
+        {STAR1("boundary = constant(param 'U'), parameters = { V = 1 }"), 1,
+         "unknown parameter 'U'; known: V"},
+    };
+    EXPECT_ALL(cases);
+}
+
+/* Fields a and b, of which an update writes what `writes` says; it reads cells next to both. */
+#define OWN(a, b, boundary, writes)                                                                \
+    "return stencil { name = 's', fields = { a = " a ", b = " b " }, boundary = " boundary ",\n"   \
+    "  update = function(f) local v = f.a(1) + f.b(-1) return " writes " end }"
+
+static void test_own_boundaries(void **state) {
+    (void)state;
+    static const bad_spec cases[] = {
+        {OWN("{ use = 'inout', boundary = 'clmp' }", "'in'", "'zero'", "v"), 1,
+         "fields.a.boundary: expected one of fixed, zero, constant, clamp, mirror, periodic, got "
+         "the string 'clmp'; did you mean 'clamp'?"},
+        {OWN("{ use = 'inout', boundary = { y = 'clamp' } }", "'in'", "'zero'", "v"), 1,
+         "fields.a.boundary.y: the stencil has 1 dimension"},
+        {OWN("{ use = 'inout', boundary = 'fixed' }", "'inout'", "'zero'", "{ a = v, b = v }"), 1,
+         "boundary: 'a' is fixed at the low end of x, and 'b' is not, but one update writes both: "
+         "write them in two stages of a system, or give both the same"},
+        {OWN("{ use = 'inout', boundary = 'zero' }", "'in'", "'fixed'", "v"), 1,
+         "boundary: 'b' is read beyond the low end of x, where it is fixed and has no values: give "
+         "it a boundary of its own, or make what is written fixed there"},
+        {OWN("{ use = 'inout', boundary = 'periodic' }", "'in'", "'clamp'", "v"), 1,
+         "boundary: along x 'a' is periodic and 'b' is not: a grid is a ring for all fields that "
+         "are read beyond its ends, or for none"},
     };
     EXPECT_ALL(cases);
 }
@@ -471,6 +503,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(test_updates),
     cmocka_unit_test(test_fields),
     cmocka_unit_test(test_boundaries),
+    cmocka_unit_test(test_own_boundaries),
     cmocka_unit_test(test_components),
     cmocka_unit_test(test_results),
     cmocka_unit_test(test_positions),

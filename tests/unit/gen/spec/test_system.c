@@ -74,20 +74,26 @@ static void expect_call(const system_call *c, int stage, int count, const int *g
         assert_int_equal(c->grids[i], grids[i]);
 }
 
-/* Arrays: 0 c, 1 e, 2 p, 3 p.prev, 4 p.next; buffers 5 s, 6 p, 7 s. */
+/* Arrays: 0 c, 1 e, 2 p, 3 p.prev, 4 p.next; buffers 5 s, 6 p. */
 static void a_step_is_calls(void **state) {
     (void)state;
     loaded l = load(three);
     const system_model *s = system_at(&l);
     const system_step *step = system_step_new(l.job, s, s->stages, s->stage_count);
-    assert_int_equal(step->buffer_count, 3);
+    assert_int_equal(step->buffer_count, 2);
     assert_int_equal(step->call_count, 5);
     expect_call(&step->calls[0], -1, 1, (const int[]){5}); /* s: `fixed` leaves cells out */
     assert_false(step->calls[0].once);                     /* the third stage writes it, too */
     expect_call(&step->calls[1], 0, 2, (const int[]){2, 5});
     expect_call(&step->calls[2], 1, 3, (const int[]){2, 6, 5});
     expect_call(&step->calls[3], 1, 3, (const int[]){6, 4, 5});
-    expect_call(&step->calls[4], 2, 6, (const int[]){0, 1, 4, 3, 5, 7});
+    expect_call(&step->calls[4], 2, 6, (const int[]){0, 1, 4, 3, 5, 5}); /* s stays where it is */
+    assert_false(step->in_place[4]); /* p.prev is read when p.next has been written */
+    assert_int_equal(step->calls[4].high[1], 0);
+    assert_int_equal(step->reach.low[0], 2);
+    assert_int_equal(step->reach.high[1], 6); /* as far as one call after the other reads */
+    assert_int_equal(step->calls[2].high[1], 3);
+    assert_int_equal(step->arrays[2].high[1], 6);
     job_end(l.job);
 }
 
@@ -158,7 +164,7 @@ static const bad_system bad[] = {
     {SYSTEM("s = 'scratch', c = 'in'", STAGE("", "s = f.c(0, 0)") STAGE("", "s = f.s(1, 0)")), 1,
      "fields: none keeps a result; at least one is \"out\" or \"inout\""},
     {SYSTEM("u = 'inout', s = { use = 'scratch', levels = 2 }", STAGE("", ONE)), 1,
-     "unknown key 'levels' in fields.s, a scratch field; known: use"},
+     "unknown key 'levels' in fields.s, a scratch field; known: use, boundary"},
     {SYSTEM("u = 'inout', e = 'out'", STAGE("", ONE ", e = f.u(0, 0)") STAGE("", "u = f.e(0, 0)")),
      7, "field 'e' is only written (out) and cannot be read"},
     {"return system { name = 'a', stages = {}, fuse = 1, fields = { u = 'inout' } }", 1,

@@ -54,7 +54,12 @@ static void a_plan_is_complete_and_parses_back(void **state) {
     for (int m = 0; m < METHODS; m++)
         for (int t = 0; gpu_at(t) != NULL; t++) {
             planning p = make(&l, methods[m]->name, gpu_at(t)->arch);
-            assert_false(job_failed(p.job));
+            if (job_failed(p.job) && strstr(job_error(p.job), "need sm_90") != NULL) {
+                job_end(p.job);
+                continue;
+            }
+            if (job_failed(p.job))
+                fail_msg("%s on %s: %s", methods[m]->name, gpu_at(t)->arch, job_error(p.job));
             text line = text_new(p.job);
             schedule_print(&p.plan->schedule, 3, &line);
             planning again = make(&l, line.data, gpu_at(t)->arch);
@@ -121,6 +126,11 @@ static void what_cannot_be_is_refused(void **state) {
     refused(&l, "coarsened tile=4x4 coarsen=z2,y3", "method coarsened: it coarsens along z alone");
     refused(&l, "register tile=512x512", "method register: a thread would need about ");
     refused(&l, "naive time=2", "method naive: it makes one time step a launch, not 2");
+    refused(&l, "bulk tile=64x9 coarsen=z8,y2",
+            "method bulk: tile: y=9 must be a multiple of coarsen=y2");
+    refused(&l, "bulk tile=128x64 coarsen=z8", "method bulk: a block has at most 992 threads");
+    refused(&l, "bulk tile=64x64 coarsen=z8,y32",
+            "method bulk: a thread makes at most 32 points of a plane");
     job_end(l.job);
 }
 
@@ -197,20 +207,14 @@ static void what_cannot_be_fused_is_refused(void **state) {
     static const struct {
         const char *spec, *line, *text;
     } cases[] = {
-        {KEYS(COEFFICIENTS ", boundary = 'clamp'"), "temporal", "those of clamp do not"},
-        {KEYS(COEFFICIENTS ", boundary = { y = { 'zero', 'mirror' } }"), "temporal",
-         "those of mirror do not"},
-        {"return stencil { name = 's', dims = 2, update = function(u) return max(u(1,0), u(0,1)) "
-         "end }",
-         "temporal", "this one is not linear"},
-        {"return stencil { name = 's', dims = 2, fields = { u = 'inout', c = 'in' }, "
-         "update = function(f) return f.u(1,0) + f.c(0,0) end }",
-         "temporal", "there are others"},
-        {"return stencil { name = 's', dims = 2, fields = { u = { use = 'inout', levels = 2 } }, "
-         "update = function(f) return f.u(1,0) - f.u.prev(0,0) end }",
-         "temporal", "no previous level"},
-        {"return stencil { name = 's', dims = 2, fields = { u = { use = 'inout', levels = 2 } }, "
-         "update = function(f) return f.u(1,0) - f.u.prev(0,0) end }",
+        {KEYS(COEFFICIENTS ", boundary = 'clamp'"), "temporal stages=2", "only for one field"},
+        {"return stencil { name = 's', dims = 1, update = function(u) return max(u(1), u(0)) end }",
+         "temporal", "in 1D it makes several steps of one field by a linear update"},
+        {"return stencil { name = 's', dims = 2, fields = { u = 'inout', v = 'out' }, "
+         "update = function(f) return { u = f.u(1,0), v = f.u(0,1) } end }",
+         "temporal", "one is written alone"},
+        {"return stencil { name = 's', dims = 1, fields = { u = { use = 'inout', levels = 2 } }, "
+         "update = function(f) return f.u(1) - f.u.prev(0) end }",
          "time=2",
          "no method serves: method naive: it makes one time step a launch, not 2; method tiled: "},
         {KEYS(COEFFICIENTS), "temporal time=64 lane=4",

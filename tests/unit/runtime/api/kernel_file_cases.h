@@ -47,6 +47,7 @@ static inline void expect_same_array(bool grid, const program_array *a, const pr
         assert_string_equal(a->grid.field, b->grid.field);
         assert_int_equal(a->grid.reads, b->grid.reads);
         assert_int_equal(a->grid.previous, b->grid.previous);
+        assert_int_equal(a->grid.in_place, b->grid.in_place);
         assert_memory_equal(a->grid.low, b->grid.low, sizeof a->grid.low);
         assert_memory_equal(a->grid.high, b->grid.high, sizeof a->grid.high);
         return;
@@ -99,6 +100,7 @@ static inline void expect_same_lists(const program *a, const program *b) {
 
 static inline void expect_same_grids(const program *a, const program *b) {
     assert_true(a->grid.bytes_per_point == b->grid.bytes_per_point);
+    assert_memory_equal(a->grid.uncut, b->grid.uncut, sizeof a->grid.uncut);
     assert_int_equal(a->grid.layer_count, b->grid.layer_count);
     for (int i = 0; i < a->grid.layer_count; i++) {
         const program_layer *x = &a->grid.layers[i], *y = &b->grid.layers[i];
@@ -112,6 +114,8 @@ static inline void expect_same_grids(const program *a, const program *b) {
         const program_call *x = &a->grid.calls[i], *y = &b->grid.calls[i];
         assert_int_equal(x->launch, y->launch);
         assert_int_equal(x->once, y->once);
+        assert_memory_equal(x->low, y->low, sizeof x->low);
+        assert_memory_equal(x->high, y->high, sizeof x->high);
         assert_int_equal(x->count, y->count);
         assert_memory_equal(x->grids, y->grids, (size_t)x->count * sizeof *x->grids);
     }

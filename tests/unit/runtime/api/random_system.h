@@ -15,8 +15,10 @@ enum { RS_IN, RS_OUT, RS_INOUT, RS_SCRATCH };
 static const char *const rs_names[RS_FIELDS] = {"a", "b", "c", "d", "s", "t", "w"};
 static const int rs_uses[RS_FIELDS] = {RS_INOUT,   RS_INOUT,   RS_IN,   RS_OUT,
                                        RS_SCRATCH, RS_SCRATCH, RS_INOUT}; /* w: 2 levels */
-static const char *const rs_rules[] = {"fixed",     "zero",       "constant(0.375)",
-                                       "\"clamp\"", "\"mirror\"", "\"periodic\""};
+static const char *const rs_rules[] = {
+    "fixed",      "zero",         "constant(0.375)",      "\"clamp\"",
+    "\"mirror\"", "\"periodic\"", "constant(param \"k\")"};
+static const double rs_given[] = {0, 0, 0.375, 0, 0, 0, 0.625};
 
 typedef struct rs_node {
     char op; /* + - * / n(egate) m(in) M(ax) | w(here) k(constant) p(arameter) u(tap) */
@@ -39,6 +41,9 @@ typedef struct random_system {
     int dims, stage_count;
     int64_t size[3];
     bool simple; /* one rule for all, few offsets: stages that can often be fused */
+    bool own;    /* some fields have rules of their own, and all rules give or find values */
+    bool bounded[RS_FIELDS];
+    int field_rule[RS_FIELDS][3][2];
     rs_stage stages[RS_STAGES];
     bool written[RS_FIELDS], read[RS_FIELDS];
     double now[RS_FIELDS][RS_CELLS], previous[RS_CELLS]; /* the latter of w */
@@ -101,13 +106,27 @@ static inline void rs_write(random_system *r, rs_stage *s, int field) {
     s->root[field] = rs_make(r, s, 3);
 }
 
+static inline int rs_any_rule(random_system *r) {
+    static const int values[] = {1, 2, 3, 4, 6};
+    return r->own ? values[rs_below(r, 5)] : rs_below(r, 6);
+}
+
+static inline void rs_make_own_rules(random_system *r) {
+    for (int f = 0; f < RS_FIELDS && r->own; f++) {
+        r->bounded[f] = rs_below(r, 2) == 0;
+        for (int axis = 0; axis < 3; axis++)
+            for (int side = 0; side < 2; side++)
+                r->field_rule[f][axis][side] = rs_any_rule(r);
+    }
+}
+
 static inline void rs_make_stage(random_system *r, int which, int rule) {
     rs_stage *s = &r->stages[which];
     const bool last = which + 1 == r->stage_count;
     bool written[RS_FIELDS] = {false};
     for (int axis = 0; axis < 3; axis++)
         for (int side = 0; side < 2; side++) {
-            s->rule[axis][side] = r->simple ? rule : rs_below(r, 6);
+            s->rule[axis][side] = r->simple ? rule : rs_any_rule(r);
             if (side == 1 && (s->rule[axis][0] == 5 || s->rule[axis][1] == 5))
                 s->rule[axis][1] = s->rule[axis][0];
         }
@@ -197,18 +216,25 @@ static inline void rs_print_rule(random_system *r, int rule) {
     rs_say(r, rule < 2 ? "\"" : "");
 }
 
-static inline void rs_print_stage(random_system *r, const rs_stage *s) {
-    char word[64];
-    rs_say(r, "  { boundary = { ");
+static inline void rs_print_rules(random_system *r, int rule[3][2]) {
+    char word[16];
+    rs_say(r, "boundary = { ");
     for (int axis = 0; axis < r->dims; axis++) {
         snprintf(word, sizeof word, "%c = { ", "xyz"[axis]);
         rs_say(r, word);
-        rs_print_rule(r, s->rule[axis][0]);
+        rs_print_rule(r, rule[axis][0]);
         rs_say(r, ", ");
-        rs_print_rule(r, s->rule[axis][1]);
+        rs_print_rule(r, rule[axis][1]);
         rs_say(r, " }, ");
     }
-    snprintf(word, sizeof word, "}, times = %d, update = function(f, p) return {", s->times);
+    rs_say(r, "}");
+}
+
+static inline void rs_print_stage(random_system *r, rs_stage *s) {
+    char word[64];
+    rs_say(r, "  { ");
+    rs_print_rules(r, s->rule);
+    snprintf(word, sizeof word, ", times = %d, update = function(f, p) return {", s->times);
     rs_say(r, word);
     for (int f = 0; f < RS_FIELDS; f++)
         if (s->writes[f]) {
@@ -220,7 +246,7 @@ static inline void rs_print_stage(random_system *r, const rs_stage *s) {
     rs_say(r, "\n  } end },\n");
 }
 
-static inline void rs_new(random_system *r, uint64_t seed, const char *dtype) {
+static inline void rs_make_system(random_system *r, uint64_t seed, const char *dtype, bool own) {
     static const char *const words[] = {"\"in\"", "\"out\"", "\"inout\"", "\"scratch\""};
     char word[128];
     memset(r, 0, sizeof *r);
@@ -232,7 +258,9 @@ static inline void rs_new(random_system *r, uint64_t seed, const char *dtype) {
     for (int axis = 0; axis < 3; axis++)
         r->size[axis] = axis < r->dims ? 1 + rs_below(r, (int)most[r->dims - 1]) : 1;
     r->stage_count = 1 + rs_below(r, RS_STAGES);
-    const int rule = rs_below(r, 2) == 0 ? 5 : rs_below(r, 6);
+    r->own = own;
+    const int rule = !own && rs_below(r, 2) == 0 ? 5 : rs_any_rule(r);
+    rs_make_own_rules(r);
     for (int k = 0; k < r->stage_count; k++)
         rs_make_stage(r, k, rule);
     rs_read_rest(r);
@@ -242,14 +270,21 @@ static inline void rs_new(random_system *r, uint64_t seed, const char *dtype) {
     for (int f = 0; f < RS_FIELDS; f++) {
         if (rs_uses[f] == RS_SCRATCH && !r->written[f])
             continue;
-        snprintf(word, sizeof word, f == 6 ? "  %s = { use = %s, levels = 2 },\n" : "  %s = %s,\n",
-                 rs_names[f], words[rs_uses[f]]);
+        snprintf(word, sizeof word, "  %s = { use = %s, %s", rs_names[f], words[rs_uses[f]],
+                 f == 6 ? "levels = 2, " : "");
         rs_say(r, word);
+        if (r->bounded[f])
+            rs_print_rules(r, r->field_rule[f]);
+        rs_say(r, " },\n");
     }
     rs_say(r, "}, parameters = { k = 0.625 }, stages = {\n");
     for (int k = 0; k < r->stage_count; k++)
         rs_print_stage(r, &r->stages[k]);
     rs_say(r, "} }\n");
+}
+
+static inline void rs_new(random_system *r, uint64_t seed, const char *dtype) {
+    rs_make_system(r, seed, dtype, false);
 }
 
 /* ---- evaluating ------------------------------------------------------------------------------ */
@@ -263,9 +298,10 @@ static inline double rs_read(const random_system *r, const rs_stage *s, const rs
         x[axis] = at[axis] + n->d[axis];
         while (x[axis] < 0 || x[axis] >= size) {
             const bool high = x[axis] >= size;
-            const int rule = s->rule[axis][high];
-            if (rule == 1 || rule == 2)
-                return rule == 1 ? 0 : 0.375;
+            const int rule =
+                r->bounded[n->field] ? r->field_rule[n->field][axis][high] : s->rule[axis][high];
+            if (rule == 1 || rule == 2 || rule == 6)
+                return rs_given[rule];
             x[axis] = rule == 5   ? x[axis] + (high ? -size : size)
                       : rule != 4 ? (high ? size - 1 : 0)
                       : size == 1 ? 0

@@ -70,6 +70,12 @@ static void a_constant_is_a_number_of_the_spec(void **state) {
                 k, 1,
                 "return stencil { name = 'a', shape = star(2, 1),\n"
                 "  coefficients = { 1 - 4 * 0.125, 0.125, 0.125, 0.125, 0.1 } }\n");
+#define LID(k)                                                                                     \
+    "return stencil { name = 'a', dims = 1, boundary = constant(" k "),\n"                         \
+    "  fields = { u = 'inout', c = { use = 'in', boundary = { x = { 'zero', constant(" k           \
+    ") } } } },\n"                                                                                 \
+    "  update = function(f, p) return f.u(1) + f.c(-1) + f.c(1) end }\n"
+    expect_same(LID("param 'k'"), k, 1, LID("0.125"));
     expect_same("return stencil { name = 'a',\n"
                 "  coefficients = identity() + param 'k' * laplacian { dims = 3 } }\n",
                 k, 1,

@@ -59,8 +59,8 @@ static void test_grids(void **state) {
     assert_int_equal(a.place.size.number[0], 300);
     assert_int_equal(a.place.size.number[1], 200);
     assert_int_equal(a.place.steps, 1);
-    b.options = (sg_build_options){
-        .text = heat, .size = {300, 200}, .steps = 10, .schedule = "tiled", .arch = "sm_80"};
+    b.options =
+        (sg_build_options){.text = heat, .size = {300, 200}, .steps = 10, .schedule = "tiled"};
     run(&b);
     assert_string_equal(a.model, b.model);
     assert_int_equal(b.place.steps, 10);

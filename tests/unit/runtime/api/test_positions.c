@@ -254,6 +254,78 @@ static void kernels_of_files_have_positions(void **state) {
     sg_release(loaded);
 }
 
+/* ---- away from the edges --------------------------------------------------------------------- */
+
+#define RIM "min(min(at.x, at.nx - 1 - at.x), min(at.y, at.ny - 1 - at.y))"
+#define LAYER(condition)                                                                           \
+    "return stencil { name = 'layer', dtype = 'float', boundary = 'clamp',\n"                      \
+    "  update = function(u, p, at) local rim = " RIM "\n"                                          \
+    "    local damp = where(" condition ", ((6 - rim) / 7) ^ 2, 0)\n"                              \
+    "    return (1 - damp) * u(0, 0) + (u(1, 0) - u(0, 1)) / 3 + damp * u(-1, 0) end }"
+
+/* Conditions on places are decided within margins, which the source names. */
+static void layers_are_skipped_inside(void **state) {
+    (void)state;
+    static const struct {
+        const char *condition, *says[4];
+    } cases[] = {
+        {"lt(rim, 6)", {">= 6", "< arguments.global[0] - 6", "< arguments.global[1] - 6"}},
+        {"le(rim, 5)", {">= 6", "< arguments.global[0] - 6"}},
+        {"gt(6 - rim, 0)", {">= 6", "< arguments.global[1] - 6"}},
+        {"lt(at.x, 4)", {"arguments.origin[0] + at.template index<0>() >= 4 &&"}},
+        {"ge(at.y, at.ny - 3)", {"< arguments.global[1] - 3 &&"}},
+        {"any(lt(at.x, 2), invert(lt(at.y, at.ny - 7)))", {">= 2", "< arguments.global[1] - 7"}},
+    };
+    static const char *const undecided[] = {"lt(at.x, at.y)", "lt(rim * 1.5, 9)", "lt(at.step, 3)",
+                                            "lt(at.x, at.nx / 2)", "eq(at.x + at.y, 5)"};
+    char text[1024];
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        snprintf(text, sizeof text, LAYER("%s"), cases[i].condition);
+        sg_kernel *k = build_on(context, text, "naive");
+        const char *source = sg_kernel_text(k, SG_TEXT_SOURCE);
+        for (int n = 0; n < 4 && cases[i].says[n] != NULL; n++)
+            if (strstr(source, "const bool interior") == NULL ||
+                strstr(source, cases[i].says[n]) == NULL)
+                fail_msg("%s: no '%s' in\n%s", cases[i].condition, cases[i].says[n], source);
+        sg_release(k);
+    }
+    for (size_t i = 0; i < sizeof undecided / sizeof *undecided; i++) {
+        snprintf(text, sizeof text, LAYER("%s"), undecided[i]);
+        sg_kernel *k = build_on(context, text, "naive");
+        if (strstr(sg_kernel_text(k, SG_TEXT_SOURCE), "const bool interior") != NULL)
+            fail_msg("%s is decided", undecided[i]);
+        sg_release(k);
+    }
+}
+
+enum { LAYER_X = 41, LAYER_Y = 29 };
+
+static void launch_layer(const char *text, const char *schedule, float *to) {
+    float from[LAYER_X * LAYER_Y];
+    sg_kernel *k = build_on(context, text, schedule);
+    for (int i = 0; i < LAYER_X * LAYER_Y; i++)
+        from[i] = (float)((i * 7919) % 1009) / 1009 - 0.5F;
+    sg_grid grids[2] = {{.data = from, .size = {LAYER_X, LAYER_Y}},
+                        {.data = to, .size = {LAYER_X, LAYER_Y}}};
+    const sg_arguments a = {.struct_size = sizeof a, .grids = grids, .grid_count = 2};
+    expect_ok(context, sg_launch(k, &a, NULL));
+    expect_ok(context, sg_synchronize(context, NULL));
+    sg_release(k);
+}
+
+/* The bits are those of a kernel that asks its conditions everywhere. */
+static void skipping_leaves_the_same_bits(void **state) {
+    (void)state;
+    static const char *const schedules[] = {"naive", "tiled", "coarsened", "streamed",
+                                            "cached-halo"};
+    for (size_t i = 0; i < sizeof schedules / sizeof *schedules; i++) {
+        float skips[LAYER_X * LAYER_Y], asks[LAYER_X * LAYER_Y];
+        launch_layer(LAYER("lt(rim, 6)"), schedules[i], skips);
+        launch_layer(LAYER("lt(rim * 1.5, 9)"), schedules[i], asks);
+        assert_memory_equal(skips, asks, sizeof skips);
+    }
+}
+
 /* A caller that was compiled before positions were there. */
 static void an_older_struct_means_defaults(void **state) {
     (void)state;
@@ -308,6 +380,8 @@ static const struct CMUnitTest tests[] = {
     TEST(kernels_of_files_have_positions),
     cmocka_unit_test(an_older_struct_means_defaults),
     cmocka_unit_test(checks_know_positions),
+    cmocka_unit_test(layers_are_skipped_inside),
+    cmocka_unit_test(skipping_leaves_the_same_bits),
 };
 
 TEST_GROUP(positions, open_context, close_context)

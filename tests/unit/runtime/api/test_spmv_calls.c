@@ -262,7 +262,14 @@ static void every_format_reaches_the_device(void **state) {
         sg_matrix *m = drawn_matrix(k, &drawn_matrices[i]);
         for (format f = FORMAT_COO; f < FORMAT_STENCIL; f++) /* which these matrices are not */
             for (int wide = 0; wide < 2; wide++) {
-                const storage s = {f, wide ? 8 : 4, wide ? 4 : 8, 8, 64, 2, 3, 100, NULL, 0};
+                const storage s = {.format = f,
+                                   .index_bytes = wide ? 8 : 4,
+                                   .value_bytes = wide ? 4 : 8,
+                                   .slice = 8,
+                                   .sigma = 64,
+                                   .block_rows = 2,
+                                   .block_cols = 3,
+                                   .packet = 100};
                 const int numbers[PROGRAM_STORAGE] = {
                     (int)f, (int)s.index_bytes, (int)s.value_bytes, 8, 64, 2, 3, 100};
                 memcpy(program.product.storage, numbers, sizeof numbers);

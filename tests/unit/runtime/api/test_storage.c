@@ -137,15 +137,45 @@ static void expect_right(sg_kernel *k) {
     }
 }
 
+/* The same of the fields that are written, one of them by its previous level. */
+static const char written[] =
+    "return stencil { name = 'mixture', boundary = { x = { 'fixed', 'clamp' }, y = 'zero' }, "
+    "fields = { u = 'inout', v = { use = 'inout', storage = 'half', levels = %d }, "
+    "w = { use = 'out', storage = 'bfloat16' }, c = { use = 'in', storage = 'half' } }, "
+    "update = function(f) return { u = f.u(0, 0) / 2 + f.c(1, 0) / 8 + f.v(0, -1) / 4, "
+    "v = (f.v(1, 0) + f.v%s(0, 1)) / 4 + f.u(-1, 0) / 8, w = f.v(0, 0) * %s } end }";
+
 static void fields_of_different_storage_are_right(void **state) {
     (void)state;
-    static const char *const schedules[] = {"naive vec=1", "naive vec=4", "tiled",   "register",
-                                            "coarsened",   "cached-halo", "streamed"};
-    for (int s = 0; s < 7; s++) {
-        sg_kernel *k = build(mixed, schedules[s]);
-        expect_right(k);
-        sg_release(k);
+    static const char *const schedules[] = {
+        "naive vec=1", "naive vec=4", "tiled",    "register", "resident time=3 tile=16x8",
+        "coarsened",   "cached-halo", "streamed", "constant"};
+    for (int s = 0; s < 9; s++) {
+        const bool resident = s == 4, linear = s == 8;
+        char text[700];
+        snprintf(text, sizeof text, written, resident ? 1 : 2, resident ? "" : ".prev",
+                 linear ? "3" : "f.u(0, 1)");
+        sg_kernel *const kernels[] = {build(linear ? text : mixed, schedules[s]),
+                                      build(text, schedules[s])};
+        for (int k = 0; k < 2; k++) {
+            expect_right(kernels[k]);
+            sg_release(kernels[k]);
+        }
     }
+}
+
+/* A bound that granted a rounding to each step would be four times as large. */
+static void fused_steps_are_rounded_once(void **state) {
+    (void)state;
+    sg_kernel *k = build("return stencil { name = 'heat', storage = 'half', boundary = 'zero', "
+                         "shape = star(1, 1), coefficients = { 1/2, 1/4, 1/4 } }",
+                         "temporal time=4");
+    const sg_check_options options = {.struct_size = sizeof options, .size = {4096}, .seed = 1};
+    sg_check_result r = {.struct_size = sizeof r};
+    expect_ok(sg_check(k, &options, &r));
+    assert_int_equal(r.steps, 4);
+    assert_true(r.of_bound > 0.9);
+    sg_release(k);
 }
 
 static void arrays_say_their_storage(void **state) {
@@ -180,16 +210,10 @@ static void what_cannot_be_is_refused(void **state) {
 #define HEAT(more)                                                                                 \
     "return stencil { name = 'heat', shape = star(2, 1), coefficients = { 0.6, 0.1, 0.1, 0.1, "    \
     "0.1 }, " more " }"
-    static const char *const moving[] = {"temporal time=4", "resident time=4", "ring"};
-    for (int i = 0; i < 3; i++)
-        expect_refused(HEAT("storage = 'half', boundary = 'periodic'"), moving[i],
-                       "cells of half and bfloat16 are converted");
+    expect_refused(HEAT("storage = 'half', boundary = 'zero'"), "bulk",
+                   "cells of half and bfloat16 are converted");
     expect_refused(HEAT("storage = 'half', dtype = 'double'"), NULL, "need dtype = \"float\"");
     expect_refused(HEAT("storage = 'int32'"), NULL, "storage");
-    expect_refused("return stencil { name = 'two', fields = { u = { use = 'inout', storage = "
-                   "'half' }, v = 'inout' }, update = function(f) return { u = f.v(0), v = f.u(0) "
-                   "} end }",
-                   NULL, "cells of different types");
     expect_refused("return merge { name = 'm', keys = 'half' }", NULL,
                    "keys: expected one of float, double, int32");
     expect_refused("return scan { name = 's', dtype = 'half' }", "persistent", "look-back");
@@ -308,19 +332,58 @@ static void systems_refuse_what_they_cannot(void **state) {
 }
 
 /* Kernels of points load numbers of the dtype; those of monitors convert. */
-static void points_are_of_fields_of_the_dtype(void **state) {
+/* Numbers that all types hold, so that the results are exact: a point between two cells of v adds
+   half of s + c·u to each. */
+static void points_convert_cells(void **state) {
     (void)state;
-#define POINTS(fields, set)                                                                        \
-    "return stencil { name = 'p', dims = 1, fields = { " fields " }, points = { s = { " set        \
-    " } }, update = function(f) return f.u(0) end }"
-    expect_refused(POINTS("u = { use = 'inout', storage = 'half' }", "field = 'u', sample = true"),
-                   NULL, "points.s: the cells of 'u' are half");
-    expect_refused(POINTS("u = 'inout', c = { use = 'in', storage = 'bfloat16' }",
-                          "field = 'u', inject = function(s, f) return s * f.c(0) end"),
-                   NULL, "points.s.inject: the cells of 'c' are bfloat16");
-    sg_release(build(POINTS("u = 'inout', c = { use = 'in', storage = 'half' }",
-                            "field = 'u', inject = function(s, f) return s * f.u(0) end"),
-                     NULL));
+    enum { NX = 5, NY = 3, CELLS = NX * NY, AT = NX + 1, STEPS = 3 };
+    sg_kernel *k =
+        build("return stencil { name = 'p', fields = { c = { use = 'in', storage = 'half' }, "
+              "u = 'inout', v = { use = 'inout', storage = 'bfloat16' } }, points = { "
+              "a = { field = 'v', inject = function(s, f) return s + f.c(0, 0) * f.u(0, 0) end }, "
+              "b = { field = 'v', sample = true }, c = { field = 'c', sample = true }, "
+              "d = { field = 'u', sample = true } }, "
+              "update = function(f) return { u = f.u(0, 0), v = f.v(0, 0) } end }",
+              NULL);
+    uint16_t c[CELLS], v[2][CELLS] = {{0}};
+    float u[2][CELLS], series[STEPS] = {1, 3, 0}, traces[3][STEPS], *const shot = series;
+    for (int i = 0; i < CELLS; i++) {
+        const float cell = (float)(i % NX);
+        sg_to_half(&c[i], &cell, 1);
+        u[0][i] = i % NX == 1 ? 1 : 0.5F;
+    }
+    const double place[] = {1.5, 1};
+    sg_points sets[4];
+    for (int i = 0; i < 4; i++) {
+        sets[i] = (sg_points){.struct_size = sizeof *sets,
+                              .name = (const char *[]){"a", "b", "c", "d"}[i],
+                              .count = 1,
+                              .positions = place};
+        if (i == 0)
+            sets[i].series = shot;
+        else
+            sets[i].traces = traces[i - 1];
+    }
+    sg_point_sets *points;
+    const int64_t size[3] = {NX, NY, 1};
+    expect_ok(sg_points_open(k, size, sets, 4, &points));
+    void *const data[] = {c, u[0], u[1], v[0], v[1]};
+    sg_grid grids[5];
+    for (int i = 0; i < 5; i++)
+        grids[i] = (sg_grid){.data = data[i], .size = {NX, NY}};
+    const sg_arguments arguments = {
+        .struct_size = sizeof arguments, .grids = grids, .grid_count = 5};
+    int final[5];
+    expect_ok(sg_run_points(points, &arguments, STEPS, NULL, final));
+    /* c·u is 1 in both cells. */
+    const float wanted[3][STEPS] = {{1, 3, 3.5F}, {1.5F, 1.5F, 1.5F}, {0.75F, 0.75F, 0.75F}};
+    assert_memory_equal(traces, wanted, sizeof traces);
+    float made[CELLS];
+    sg_from_bfloat16(made, data[final[3]], CELLS);
+    for (int i = 0; i < CELLS; i++)
+        assert_true(made[i] == (i == AT || i == AT + 1 ? 3.5F : 0));
+    sg_points_close(points);
+    sg_release(k);
 }
 
 static const struct CMUnitTest tests[] = {
@@ -328,12 +391,13 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(kernels_read_all_patterns),
     cmocka_unit_test(sums_are_rounded_once),
     cmocka_unit_test(fields_of_different_storage_are_right),
+    cmocka_unit_test(fused_steps_are_rounded_once),
     cmocka_unit_test(arrays_say_their_storage),
     cmocka_unit_test(what_cannot_be_is_refused),
     cmocka_unit_test(systems_stay_within_the_bound),
     cmocka_unit_test(stages_round_as_stencils_do),
     cmocka_unit_test(systems_refuse_what_they_cannot),
-    cmocka_unit_test(points_are_of_fields_of_the_dtype),
+    cmocka_unit_test(points_convert_cells),
 };
 
 TEST_GROUP(storage, open_cpu, close_context)

@@ -15,6 +15,8 @@ typedef struct run {
     int64_t steps;
     size_t element, bytes;
     unsigned char *cells[ARRAYS]; /* of an array, guard bytes behind it */
+    bool in_place;                /* arrays that may share memory do */
+    int shared;
 } run;
 
 static void put(unsigned char *to, size_t element, int64_t i, double value) {
@@ -55,6 +57,14 @@ static void fill(run *r, const random_system *s, const int64_t cells) {
                 : previous            ? s->previous[c]
                                       : s->now[field][c]);
     }
+    for (int i = 0; r->in_place && i < r->count; i++) {
+        const int other = array_of(r->kernel, i).same_as;
+        if (other < 0)
+            continue;
+        free(r->cells[i]);
+        r->cells[i] = r->cells[other];
+        r->shared++;
+    }
 }
 
 /* Makes the steps by sg_run, or one by sg_launch. The memory of the cpu device is the host's. */
@@ -88,8 +98,8 @@ static void make_steps(run *r, const random_system *s, int64_t steps) {
             assert_int_equal(r->cells[i][r->bytes + at], 0xab);
 }
 
-static run run_system(const random_system *s, sg_kernel *k, int64_t steps) {
-    run r = {.kernel = k, .steps = steps};
+static run run_as(const random_system *s, sg_kernel *k, int64_t steps, bool in_place) {
+    run r = {.kernel = k, .steps = steps, .in_place = in_place};
     sg_kernel_info info = {.struct_size = sizeof info};
     expect_ok(sg_kernel_facts(k, &info));
     const int64_t cells = s->size[0] * s->size[1] * s->size[2];
@@ -103,9 +113,18 @@ static run run_system(const random_system *s, sg_kernel *k, int64_t steps) {
     return r;
 }
 
-static void end_run(run *r) {
+static run run_system(const random_system *s, sg_kernel *k, int64_t steps) {
+    return run_as(s, k, steps, false);
+}
+
+static void free_cells(run *r) {
     for (int i = 0; i < r->count; i++)
-        free(r->cells[i]);
+        if (!r->in_place || array_of(r->kernel, i).same_as < 0)
+            free(r->cells[i]);
+}
+
+static void end_run(run *r) {
+    free_cells(r);
     sg_release(r->kernel);
 }
 
@@ -160,19 +179,37 @@ static int wanted(int few) {
     return asked != NULL ? atoi(asked) : few;
 }
 
+static void expect_right(const random_system *s, const char *schedule, int64_t steps,
+                         uint64_t seed) {
+    static random_system expected;
+    expected = *s;
+    for (int64_t step = 0; step < steps; step++)
+        rs_step(&expected);
+    run r = run_system(s, build_system(s, schedule), steps);
+    compare(&expected, &r, seed);
+    end_run(&r);
+}
+
 static void random_systems_are_right(void **state) {
     (void)state;
-    static random_system s, expected;
+    static random_system s;
     for (int i = 0; i < wanted(6); i++) {
-        const int64_t steps = i % 3 == 0 ? 1 : STEPS;
         rs_new(&s, 100 + (uint64_t)i, "double");
         start(&s);
-        expected = s;
-        for (int64_t step = 0; step < steps; step++)
-            rs_step(&expected);
-        run r = run_system(&s, build_system(&s, i % 2 == 0 ? "naive" : NULL), steps);
-        compare(&expected, &r, 100 + (uint64_t)i);
-        end_run(&r);
+        expect_right(&s, i % 2 == 0 ? "naive" : NULL, i % 3 == 0 ? 1 : STEPS, 100 + (uint64_t)i);
+    }
+}
+
+/* Boundaries of stages, of fields, and values that are parameters. */
+static void fields_have_their_own_boundaries(void **state) {
+    (void)state;
+    static random_system s;
+    static const char *const schedules[] = {"naive", "rows",        NULL,
+                                            "tiled", "cached-halo", "coarsened"};
+    for (int i = 0; i < wanted(10); i++) {
+        rs_make_system(&s, 700 + (uint64_t)i, "double", true);
+        start(&s);
+        expect_right(&s, schedules[i % 6], i % 4 == 0 ? 1 : STEPS, 700 + (uint64_t)i);
     }
 }
 
@@ -240,8 +277,35 @@ static void fused_stages_leave_the_same_bytes(void **state) {
     }
 }
 
+/* New values in the memory of the oldest level leave the bytes that memory of their own has. */
+static void fields_are_written_in_place(void **state) {
+    (void)state;
+    static random_system s;
+    int shared = 0;
+    for (uint64_t seed = 500; shared < wanted(6); seed++) {
+        rs_new(&s, seed, seed % 2 == 0 ? "float" : "double");
+        start(&s);
+        sg_kernel *k = build_system(&s, seed % 3 == 0 ? NULL : "naive");
+        for (int64_t steps = 1; steps <= STEPS; steps += STEPS - 1) {
+            run apart = run_system(&s, k, steps), in_place = run_as(&s, k, steps, true);
+            for (int i = 0; i < apart.count; i++)
+                if (array_of(k, i).role == SG_WRITE &&
+                    memcmp(written(&apart, i), written(&in_place, i), apart.bytes) != 0)
+                    fail_msg("system %llu: %s is not as apart\n%s\n%s", (unsigned long long)seed,
+                             array_of(k, i).name, sg_kernel_text(k, SG_TEXT_PLAN), s.text);
+            shared += in_place.shared;
+            free_cells(&apart);
+            free_cells(&in_place);
+        }
+        sg_release(k);
+        assert_true(seed < 600 + 20 * (uint64_t)wanted(6));
+    }
+}
+
 static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(fields_are_written_in_place),
     cmocka_unit_test(random_systems_are_right),
+    cmocka_unit_test(fields_have_their_own_boundaries),
     cmocka_unit_test(fused_stages_leave_the_same_bytes),
 };
 

@@ -90,7 +90,7 @@ static const char *own_line(const char *text, const char *schedule, char *out, s
 
 static void test_none(void **state) {
     (void)state;
-    expect(heat, 640, 480, NULL, NULL, "by the plans for the H100");
+    expect(heat, 640, 480, NULL, NULL, "by the model");
     assert_int_equal(access(s.path, F_OK), -1);
 }
 
@@ -99,8 +99,7 @@ static void test_other_version(void **state) {
     (void)state;
     measured(heat, 640, 480, "naive tile=64x4", 2);
     run_sql(s.path, "UPDATE place SET generator = '0.0.9'");
-    expect(heat, 640, 480, NULL, NULL,
-           "by the plans for the H100; results of stencilgen 0.0.9 are not used");
+    expect(heat, 640, 480, NULL, NULL, "by the model; results of stencilgen 0.0.9 are not used");
 }
 
 static void test_grids(void **state) {
@@ -111,16 +110,16 @@ static void test_grids(void **state) {
     measured(heat, 640, 480, naive, 2);
     measured(heat, 640, 480, tiled, 1);
     measured(heat, 640, 480, "no plan at all", 0.5);
-    expect(heat, 640, 480, "streamed", NULL, "by the plans for the H100");
+    expect(heat, 640, 480, "streamed", NULL, "by the model");
     expect(heat, 641, 480, NULL, tiled, "measured at 640x480, the nearest");
     expect(heat, 641, 480, "tile=64x4", tiled, "measured at 640x480, the nearest");
     expect(heat, 641, 480, "naive", naive, "measured at 640x480, the nearest");
     expect(fixed, 641, 480, NULL, naive, "measured at 640x480, the nearest");
-    expect(heat, 641, 480, "naive tile=32x2", NULL, "by the plans for the H100");
+    expect(heat, 641, 480, "naive tile=32x2", NULL, "by the model");
     expect(heat, 641, 480, tiled, tiled, "given by the schedule");
     expect(heat, 642, 480, naive, naive, "given by the schedule");
     /* Who asked before has it in memory. */
-    expect(heat, 640, 480, "naive tile=64x4", naive, "by the plans for the H100");
+    expect(heat, 640, 480, "naive tile=64x4", naive, "by the model");
     atomic_fetch_add(&context->sweeps, 1);
     expect(heat, 640, 480, "tile=64x4", tiled, "measured at this size");
     expect(heat, 640, 480, NULL, tiled, "measured at this size");
@@ -142,13 +141,13 @@ static void test_lists(void **state) {
 static void test_refused(void **state) {
     (void)state;
     measured(heat, 64, 48, "tiled tile=1x1", 1);
-    expect(heat, 64, 48, NULL, NULL, "by the plans for the H100");
+    expect(heat, 64, 48, NULL, NULL, "by the model");
 }
 
 static void test_damaged(void **state) {
     (void)state;
     write_content(s.path, "this is no database", 19);
-    expect(heat, 640, 480, NULL, NULL, "by the plans for the H100");
+    expect(heat, 640, 480, NULL, NULL, "by the model");
 }
 
 typedef struct timing {

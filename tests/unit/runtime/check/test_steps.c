@@ -238,7 +238,8 @@ static bool is_kept(job *j, const sg_kernel *k, int64_t steps, const int64_t siz
     reference_array arrays[2 * MAX_FIELDS];
     double parameters[LAUNCH_PARAMETERS];
     kernel_parameters(j, k, NULL, 42, parameters);
-    const digest what = check_data_march(j, k, size, steps, 42, parameters);
+    const guarded g = {.kernel = k, .size = {size[0], size[1], size[2]}};
+    const digest what = check_data_march(j, &g, steps, 42, parameters);
     return check_data_marched(kept, &what, k->subject->model, arrays);
 }
 

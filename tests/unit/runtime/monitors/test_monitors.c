@@ -304,7 +304,78 @@ static void mistakes_are_refused(void **state) {
     end(&s);
 }
 
+/* ---- watched runs -----------------------------------------------------------------------------
+ */
+
+typedef struct seen {
+    int64_t steps[32];
+    double values[32];
+    int count, ends_at; /* how many samples are enough; 0: all are wanted */
+} seen;
+
+static int note(void *user, int64_t step, double value) {
+    seen *s = user;
+    s->steps[s->count] = step;
+    s->values[s->count++] = value;
+    return s->ends_at > 0 && s->count >= s->ends_at;
+}
+
+/* The same steps and samples as by hand, also where the caller's first step is not 0. */
+static void watched_runs_tell_of_samples(void **state) {
+    (void)state;
+    static scene s, t;
+    seen low = {.count = 0}, slope = {.count = 0};
+    int final[ARRAYS], order[ARRAYS];
+    int64_t made = 0;
+    begin(&s, true, "periodic");
+    begin(&t, true, "periodic");
+    s.arguments.step = t.arguments.step = 4;
+    const sg_watch watches[] = {{sizeof(sg_watch), s.monitors[LOW], 3, note, &low},
+                                {sizeof(sg_watch), s.monitors[SLOPE], 5, note, &slope}};
+    expect_ok(sg_run_watched(s.kernel, NULL, watches, 2, &s.arguments, 26, NULL, final, &made));
+    assert_int_equal(made, 26);
+    assert_int_equal(low.count, 9); /* after steps 6, 9, ..., 30 */
+    assert_int_equal(slope.count, 6);
+    expect_ok(sg_run(t.kernel, &t.arguments, 2, NULL, order));
+    sg_grid grids[ARRAYS];
+    for (int i = 0; i < ARRAYS; i++)
+        grids[i] = t.grids[order[i]];
+    t.arguments.grids = grids;
+    t.arguments.step = 6;
+    expect_ok(sg_monitor_sample(t.monitors[LOW], &t.arguments, NULL));
+    int64_t step;
+    double value;
+    int count;
+    expect_ok(sg_monitor_read(t.monitors[LOW], &step, &value, 1, &count));
+    assert_int_equal(low.steps[0], 6);
+    assert_true(low.values[0] == value);
+    expect_ok(sg_run(t.kernel, &t.arguments, 24, NULL, order));
+    assert_memory_equal(s.grids[final[1]].data, grids[order[1]].data, PADDED * sizeof(double));
+    assert_int_equal(slope.steps[5], 30);
+    end(&s);
+    end(&t);
+}
+
+static void a_watching_function_ends_the_run(void **state) {
+    (void)state;
+    static scene s;
+    seen low = {.ends_at = 3};
+    int final[ARRAYS];
+    int64_t made = 0;
+    begin(&s, false, "zero");
+    sg_watch watch = {sizeof watch, s.monitors[LOW], 1, note, &low};
+    expect_ok(sg_run_watched(s.kernel, NULL, &watch, 1, &s.arguments, 100, NULL, final, &made));
+    assert_int_equal(made, 8); /* samples are read 8 at a time */
+    assert_int_equal(low.count, 8);
+    watch.every = 0;
+    assert_int_equal(sg_run_watched(s.kernel, NULL, &watch, 1, &s.arguments, 1, NULL, final, &made),
+                     SG_ERROR_USAGE);
+    end(&s);
+}
+
 static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(watched_runs_tell_of_samples),
+    cmocka_unit_test(a_watching_function_ends_the_run),
     cmocka_unit_test(as_plain_loops),
     cmocka_unit_test(samples_wait_and_keep_their_order),
     cmocka_unit_test(parameters_are_those_of_the_spec),

@@ -79,7 +79,7 @@ static void test_rows_and_builds(void **state) {
     char *path = scratch_path("results.db");
     sg_context *c = open_at(path);
     run r = {.text = heat, .size = 5000};
-    expect_build(c, NULL, "by the plans for the H100");
+    expect_build(c, NULL, "by the model");
     sg_tuning *t = must_sweep(c, &r);
     assert_true(t->candidate_count >= 3);
     assert_int_equal(t->evaluation_count, t->candidate_count);
@@ -290,7 +290,7 @@ static void test_no_database(void **state) {
     assert_string_equal(t->database, "");
     assert_int_equal(t->evaluation_count, 2);
     assert_int_equal(t->usual, 0);
-    expect_build(c, NULL, "by the plans for the H100");
+    expect_build(c, NULL, "by the model");
     sg_tuning_free(t);
     sg_close(c);
 }
@@ -307,7 +307,7 @@ static void test_damaged_database(void **state) {
     memset(all.bytes + 100, 0xff, all.size - 100);
     write_content(path, all.bytes, all.size);
     c = open_at(path);
-    expect_build(c, NULL, "by the plans for the H100");
+    expect_build(c, NULL, "by the model");
     sg_tuning *t = must_sweep(c, &r);
     assert_int_equal(t->resumed, 0);
     assert_int_equal(access(aside, F_OK), 0);

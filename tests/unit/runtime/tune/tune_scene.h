@@ -23,7 +23,7 @@ static inline int remove_cache(void **state) {
 
 static const char heat[] =
     "return stencil { name = 'heat', shape = star(1, 1),"
-    " coefficients = { 0.5, 0.25, 0.25 },"
+    " coefficients = { 0.5, 0.25, 0.25 }, schedule = { method = 'naive' },"
     " tune = { method = { 'naive' }, tile = { { x = 64 }, { x = 128 }, { x = 256 } } } }";
 
 /* ---- sweeps ------------------------------------------------------------------------------ */

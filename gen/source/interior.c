@@ -1,0 +1,240 @@
+#include "gen/source/interior.h"
+
+#include <math.h>
+#include <string.h>
+
+/* FARTHEST: margins that are looked for; a layer that is thicker divides the grid instead. A point
+   asks some integer comparisons, so LEAST_SAVED operations must be saved. Whole numbers up to
+   LARGEST_WHOLE and positions are exact in float. */
+enum {
+    FARTHEST = 4096,
+    LEAST_SAVED = 6,
+    MOST_SELECTIONS = 64, /* each has a block of its own */
+    LARGEST_WHOLE = 1 << 20,
+    UNKNOWN = -1
+};
+
+/* What is known of a node, if points lie within the margins: a whole number that is
+   constant + of_x·x + of_n·n along one axis, or one from `low` to `high`; of a condition its truth,
+   or UNKNOWN. */
+typedef struct range {
+    bool placed; /* it depends on a place, and on nothing but places and constants */
+    bool linear;
+    int axis; /* of a linear one; −1: a constant */
+    double constant, of_x, of_n;
+    double low, high;
+    int truth;
+} range;
+
+typedef struct finder {
+    job *job;
+    const expr_pool *pool;
+    const bool *live;
+    range *ranges;
+    int margin[AXES][2];
+} finder;
+
+static const range unknown = {.axis = -1, .low = -INFINITY, .high = INFINITY, .truth = UNKNOWN};
+
+/* n is x + 1 + the distance from the last cell, and both x and that distance have a least value. */
+static void bound(const finder *f, range *r) {
+    const double of_x = r->of_x + r->of_n, of_rest = r->of_n;
+    double least = r->constant + r->of_n;
+    if (r->axis >= 0)
+        least += of_x * f->margin[r->axis][0] + of_rest * f->margin[r->axis][1];
+    r->low = of_x >= 0 && of_rest >= 0 ? least : -INFINITY;
+    r->high = of_x <= 0 && of_rest <= 0 ? least : INFINITY;
+}
+
+static range whole(double value) {
+    if (value != floor(value) || fabs(value) > LARGEST_WHOLE)
+        return unknown;
+    return (range){.linear = true,
+                   .axis = -1,
+                   .constant = value,
+                   .low = value,
+                   .high = value,
+                   .truth = UNKNOWN};
+}
+
+static range place_of(const finder *f, int which) {
+    if (which == POSITION_STEP)
+        return unknown;
+    range r = {.placed = true, .linear = true, .axis = which % AXES, .truth = UNKNOWN};
+    r.of_x = which < POSITION_NX;
+    r.of_n = which >= POSITION_NX;
+    bound(f, &r);
+    return r;
+}
+
+static bool is_known(const range *r) {
+    return r->linear || r->placed;
+}
+
+/* a + sign·b */
+static range sum(const finder *f, const range *a, const range *b, double sign) {
+    if (!is_known(a) || !is_known(b))
+        return unknown;
+    range r = {.placed = a->placed || b->placed, .axis = -1, .truth = UNKNOWN};
+    r.linear = a->linear && b->linear && (a->axis < 0 || b->axis < 0 || a->axis == b->axis);
+    if (r.linear) {
+        r.axis = a->axis >= 0 ? a->axis : b->axis;
+        r.constant = a->constant + sign * b->constant;
+        r.of_x = a->of_x + sign * b->of_x;
+        r.of_n = a->of_n + sign * b->of_n;
+        if (fabs(r.constant) > LARGEST_WHOLE || fabs(r.of_x) > 1 || fabs(r.of_n) > 1 ||
+            r.of_x * r.of_n > 0)
+            return unknown; /* it may not be exact */
+        bound(f, &r);
+        return r;
+    }
+    if (a->linear && b->linear)
+        return unknown; /* of two axes: a diagonal, and perhaps inexact */
+    r.low = a->low + (sign > 0 ? b->low : -b->high);
+    r.high = a->high + (sign > 0 ? b->high : -b->low);
+    return r;
+}
+
+static range lesser(const range *a, const range *b, bool greater) {
+    if (!is_known(a) || !is_known(b))
+        return unknown;
+    range r = {.placed = a->placed || b->placed, .axis = -1, .truth = UNKNOWN};
+    r.low = greater ? fmax(a->low, b->low) : fmin(a->low, b->low);
+    r.high = greater ? fmax(a->high, b->high) : fmin(a->high, b->high);
+    return r;
+}
+
+/* The truth of a < b, or of a <= b. */
+static int is_less(const finder *f, const range *a, const range *b, bool or_equal) {
+    const range d = sum(f, a, b, -1);
+    if (!is_known(a) || !is_known(b) || !(a->placed || b->placed))
+        return UNKNOWN;
+    const double low = is_known(&d) ? d.low : a->low - b->high;
+    const double high = is_known(&d) ? d.high : a->high - b->low;
+    if (or_equal ? high <= 0 : high < 0)
+        return 1;
+    return (or_equal ? low > 0 : low >= 0) ? 0 : UNKNOWN;
+}
+
+static int truth_of(const finder *f, expr_op op, const range *a, const range *b) {
+    int below, above;
+    switch (op) {
+    case EXPR_LT:
+    case EXPR_LE:
+        return is_less(f, a, b, op == EXPR_LE);
+    case EXPR_GT:
+    case EXPR_GE:
+        return is_less(f, b, a, op == EXPR_GE);
+    case EXPR_EQ:
+    case EXPR_NE:
+        below = is_less(f, a, b, false);
+        above = is_less(f, b, a, false);
+        return below == 1 || above == 1 ? op == EXPR_NE : UNKNOWN;
+    case EXPR_ALL:
+        return a->truth == 0 || b->truth == 0 ? 0 : a->truth == 1 && b->truth == 1 ? 1 : UNKNOWN;
+    case EXPR_ANY:
+        return a->truth == 1 || b->truth == 1 ? 1 : a->truth == 0 && b->truth == 0 ? 0 : UNKNOWN;
+    case EXPR_NOT:
+        return a->truth == UNKNOWN ? UNKNOWN : !a->truth;
+    default:
+        return UNKNOWN;
+    }
+}
+
+static range range_of(const finder *f, expr_id id) {
+    static const range zero = {.linear = true, .axis = -1, .truth = UNKNOWN};
+    const expr_node *n = expr_get(f->pool, id);
+    const range *a = n->operand[0] < 0 ? NULL : &f->ranges[n->operand[0]];
+    const range *b = n->operand[1] < 0 ? NULL : &f->ranges[n->operand[1]];
+    range r = unknown;
+    if (n->op == EXPR_CONSTANT)
+        return whole(n->value);
+    if (n->op == EXPR_POSITION)
+        return place_of(f, n->index);
+    if (n->op == EXPR_ADD || n->op == EXPR_SUBTRACT)
+        return sum(f, a, b, n->op == EXPR_ADD ? 1 : -1);
+    if (n->op == EXPR_NEGATE)
+        return sum(f, &zero, a, -1);
+    if (n->op == EXPR_MIN || n->op == EXPR_MAX)
+        return lesser(a, b, n->op == EXPR_MAX);
+    if (expr_words[n->op].gives_truth)
+        r.truth = truth_of(f, n->op, a, b);
+    return r;
+}
+
+/* How many live selections have one side alone; with `side`, which. */
+static int decide(finder *f, expr_id *side) {
+    int count = 0;
+    for (expr_id id = 0; id < f->pool->count; id++) {
+        const expr_node *n = expr_get(f->pool, id);
+        if (!f->live[id])
+            continue;
+        f->ranges[id] = range_of(f, id);
+        const int truth = n->op == EXPR_WHERE ? f->ranges[n->operand[0]].truth : UNKNOWN;
+        count += truth != UNKNOWN;
+        if (side != NULL)
+            side[id] = truth == UNKNOWN ? EXPR_NONE : n->operand[truth ? 1 : 2];
+    }
+    return count;
+}
+
+/* The least margin, of those that decide as much; the other margins stay. */
+static void shrink(finder *f, int *margin, int wanted) {
+    int least = 0, most = FARTHEST;
+    while (least < most) {
+        *margin = (least + most) / 2;
+        if (decide(f, NULL) == wanted)
+            most = *margin;
+        else
+            least = *margin + 1;
+    }
+    *margin = most;
+}
+
+bool *interior_live(job *j, const expr_pool *pool, const interior *in, const expr_id *roots,
+                    int count) {
+    bool *live = job_array(j, (size_t)pool->count + 1, sizeof *live);
+    for (int i = 0; i < count; i++)
+        if (roots[i] != EXPR_NONE)
+            live[roots[i]] = true;
+    for (expr_id id = pool->count; id-- > 0;) {
+        const expr_node *n = expr_get(pool, id);
+        if (live[id] && in->side[id] != EXPR_NONE)
+            live[in->side[id]] = true;
+        for (int i = 0; live[id] && in->side[id] == EXPR_NONE && i < expr_words[n->op].operands;
+             i++)
+            live[n->operand[i]] = true;
+    }
+    return live;
+}
+
+/* Operations, and places that must be converted, which are not needed in the interior. */
+static int saved(const finder *f, const bool *inside) {
+    int count = 0;
+    for (expr_id id = 0; id < f->pool->count; id++) {
+        const expr_op op = expr_get(f->pool, id)->op;
+        count += f->live[id] && !inside[id] && (expr_words[op].operands > 0 || op == EXPR_POSITION);
+    }
+    return count;
+}
+
+const interior *interior_find(job *j, const model *m, const expr_id *roots, int count) {
+    if ((m->positions & ((1u << POSITION_NX) - 1)) == 0)
+        return NULL;
+    finder f = {.job = j, .pool = m->pool, .live = expr_live(m->pool, j, roots, count)};
+    f.ranges = job_array(j, (size_t)m->pool->count + 1, sizeof *f.ranges);
+    for (int axis = 0; axis < AXES; axis++)
+        f.margin[axis][0] = f.margin[axis][1] = FARTHEST;
+    const int wanted = decide(&f, NULL);
+    if (wanted == 0 || wanted > MOST_SELECTIONS)
+        return NULL;
+    for (int axis = 0; axis < AXES; axis++)
+        for (int end = 0; end < 2; end++)
+            shrink(&f, &f.margin[axis][end], wanted);
+    interior *in = job_alloc(j, sizeof *in);
+    in->side = job_array(j, (size_t)m->pool->count + 1, sizeof *in->side);
+    memset(in->side, 0xff, ((size_t)m->pool->count + 1) * sizeof *in->side); /* EXPR_NONE */
+    decide(&f, in->side);
+    memcpy(in->margin, f.margin, sizeof in->margin);
+    return saved(&f, interior_live(j, m->pool, in, roots, count)) >= LEAST_SAVED ? in : NULL;
+}

@@ -1,0 +1,13 @@
+/* What the files of the method streamed share. Only methods/streamed*.c include it. */
+#ifndef SG_GEN_STENCIL_METHODS_STREAMED_H
+#define SG_GEN_STENCIL_METHODS_STREAMED_H
+
+#include "gen/stencil/search.h"
+
+/* Sums of many planes: in 2D from 6 on. */
+bool streamed_walks_long(const plan_facts *);
+
+/* Fills the estimate. */
+void streamed_cost(plan *, const int64_t size[AXES]);
+
+#endif

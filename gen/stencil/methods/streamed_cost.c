@@ -1,0 +1,210 @@
+/* What a launch of the method streamed costs: memory, instructions and waiting. Takes: a plan.
+   Makes: its estimate. docs/architecture.md explains the terms. */
+#include "gen/stencil/methods/streamed.h"
+
+#include <math.h>
+
+/* Instructions of a thread before its first plane, for each plane, and for a pack and an element
+   loaded. Cycles that a step along the walk waits for the second-level cache: at least, and for
+   each load. The share by which a walk of twice the planes is slower, because blocks drift apart,
+   in 2D and for each plane that lies between a load in 3D and what neighbours read of it. What of
+   the planes that blocks share is lost. How much of a wave a grid's first and last blocks cost. The
+   exponent that joins the times, and that of the two memories. Fitted to 600 plans on an H100
+   (bench/h100.sweeps, plans/h100.plans) and 33 on an H200. */
+static const struct costs {
+    double start, plane, pack, element;
+    double wait, wait_load, drift_flat, drift, lost, ends;
+    double overlap, memories;
+    double begin_long; /* of memory, in planes: where long walks pay */
+} costs = {300, 45, 14, 2, 500, 37, 0.007, 0.0155, 0.004, 0.7, 5, 10, 1.5};
+
+static const double lanes = 128, pairs = 0.5, function_instructions = 8, sector_bytes = 32;
+
+/* Whether rows that are no packs are shorter than what a warp makes at once, so that the spare
+   makes every point by itself (update_small in templates/stream.cuh). */
+static bool makes_points(const plan *p, const int64_t size[AXES]) {
+    const int together = p->block[0] % WARP == 0 ? WARP : p->block[0];
+    return plan_takes_spare(p, size) && size[0] < (int64_t)together * p->schedule.vector;
+}
+
+/* Instructions of a point that is made by itself; each tap asks whether it lies outside. Taken from
+   two measurements on an H200. */
+static double point_instructions(const plan *p) {
+    const double taps = p->facts->all_taps;
+    return model_all_fixed(p->facts->model) ? 300 + 20 * taps : 600 + 120 * taps;
+}
+
+/* How many lanes there are for each that has points. Threads beyond the end of a row end at once,
+   but not the lanes of a warp with others. */
+static double idle_lanes(const plan *p, const int64_t size[AXES]) {
+    const int64_t threads = p->block[0], all = (size[0] - 1) / p->schedule.vector + 1;
+    const int64_t last = all % threads;
+    int64_t used = all / threads * threads;
+    if (threads % WARP == 0)
+        used += (last + WARP - 1) / WARP * WARP;
+    else if (last > 0)
+        used += threads;
+    const int block = plan_threads(p);
+    return (double)used / (double)all * round_up(block, WARP) / block;
+}
+
+/* Of a thread's step along the walk. */
+static double step_instructions(const plan *p, bool spare) {
+    const plan_streamed *s = &p->streamed;
+    const int most = REGISTERS_PER_MULTIPROCESSOR / round_up(plan_threads(p), WARP);
+    const int spilled = larger(p->estimate.registers - most, 0);
+    const double elements =
+        s->beside + (spare ? (s->packs + s->beside) * (p->schedule.vector - 1) : 0);
+    return costs.plane + costs.pack * s->packs + costs.element * elements + 2 * spilled;
+}
+
+static double count_instructions(const plan *p, bool spare) {
+    const expr_count c = p->facts->emitted;
+    const double points = (double)p->schedule.vector * p->streamed.lane_y;
+    const double arithmetic =
+        p->form->sums ? p->facts->sum_operations
+                      : c.additions + pairs * c.multiplications + function_instructions * c.others;
+    const double walk = p->form->sums ? 1 + (p->low[2] + p->high[2]) / (double)p->walk : 1;
+    return walk * arithmetic * lanes / p->gpu->fma_lanes[p->facts->model->dtype] +
+           (costs.start / p->walk + walk * step_instructions(p, spare)) / points;
+}
+
+/* Elements that a block asks the second-level cache for, for each point it makes: its tile with the
+   rows around it in each plane, the planes before and behind; and its own rows once more, as they
+   are fetched ahead. */
+static double asked(const plan *p) {
+    const double sector = sector_bytes / (double)model_cell_bytes(p->facts->model);
+    double sum = 0;
+    for (int i = 0; i < p->array_count; i++) {
+        const plan_array *a = &p->arrays[i];
+        const double x = a->low[0] + a->high[0] > 0 ? 1 + 2 * sector / p->tile[0] : 1;
+        const double y = (a->low[1] + a->high[1]) / (double)p->tile[1];
+        const double z = (a->low[2] + a->high[2]) / (double)p->walk;
+        const double all = p->facts->column_or_plane ? 1 + y + z : (1 + y) * (1 + z);
+        sum += x * all + (p->streamed.ahead > 0 ? 1 + z : 0);
+    }
+    return sum;
+}
+
+/* What crosses device memory beyond each element once: halos that the second-level cache has lost.
+ */
+static double lost(const plan *p, const int64_t size[AXES]) {
+    const double walk = p->walk;
+    double sum = 0;
+    for (int i = 0; i < p->array_count; i++) {
+        const plan_array *a = &p->arrays[i];
+        sum += costs.lost * (a->low[2] + a->high[2]) / walk;
+        const double rows = p->streamed.slab / ((double)size[0] * walk);
+        if (p->streamed.slab > 0 && rows < (double)size[1])
+            sum += (a->low[1] + a->high[1]) / fmax(rows, p->tile[1]);
+    }
+    return sum;
+}
+
+/* How many times as long device memory takes since blocks drift apart. */
+static double drift(const plan *p) {
+    const double least = p->axes[1] < 0 ? 4 : 6, walk = p->walk;
+    if (streamed_walks_long(
+            p->facts)) /* none that shows from 8 to 96 rows; short ones begin often */
+        return 1 + costs.begin_long / walk;
+    const bool sums = p->form->sums; /* read a plane's rows at once */
+    const double share = p->axes[1] < 0 ? costs.drift_flat : sums ? 0 : costs.drift * p->high[2];
+    return walk > least ? 1 + share * log2(walk / least) : 1;
+}
+
+/* Of a step along the walk whose rows come from the second-level cache (64³ in 64 steps). */
+static const double step_cycles = 780;
+
+/* How many times as long walks take where blocks fill the machine unevenly, and where a scheduler
+   has few warps. Blocks of less than a wave are as long as a scheduler with one warp more than
+   others; of a last wave that is not full about half is lost, as those that are left run faster,
+   and a little where all end. Fitted by hand to 125 figures of filters of 7x7, 11x11 and 15x15
+   floats (4096², 8192², tiles of 128 to 512, walks of 4 to 128 rows). */
+static double crowd(const plan *p, double blocks) {
+    static const double last_wave = 0.55, ending = 0.08, few_warps = 1.2;
+    const double machine = p->gpu->multiprocessors, a_block = ceil(plan_threads(p) / 32.0);
+    /* The compiler gives each scheduler's warps as many registers as there are for all of them. */
+    const double most = 4 * ceil(p->estimate.blocks_resident * a_block / 4);
+    const double resident = machine * floor(most / a_block), waves = blocks / resident;
+    const double warps = fmin(blocks, resident) * a_block / (4 * machine);
+    const double uneven = waves <= 1
+                              ? ceil(warps) / warps
+                              : 1 + last_wave * (ceil(waves) / waves - 1) + ending / (waves + 1);
+    return uneven * (1 + few_warps / (warps * warps));
+}
+
+/* The share of blocks of a wave that a size leaves without work; and how far a block's size is
+   from the best. */
+static double waste(const plan *p, const int64_t size[AXES]) {
+    double covered;
+    const double blocks = plan_blocks(p, size, &covered);
+    const double resident = (double)p->gpu->multiprocessors * p->estimate.blocks_resident;
+    const double idle = 1 + 0.3 * (covered - 1); /* threads without work end at once */
+    const bool goes_far = streamed_walks_long(p->facts);
+    const double best = goes_far         ? 64
+                        : p->axes[1] < 0 ? 128
+                                         : 256,
+                 turns = fabs(log2(plan_threads(p) / best));
+    const double full =
+        goes_far ? crowd(p, blocks) : 1 + costs.ends * resident / (blocks + resident);
+    return idle * full * (1 + 0.01 * turns);
+}
+
+/* Seconds a point if waiting alone counted. The warps of a scheduler take turns: each issues the
+   instructions of a step, and waits for its loads. */
+static double waiting(const plan *p, const int64_t size[AXES], double instructions) {
+    double covered;
+    const double most = (double)p->estimate.blocks_resident * p->gpu->multiprocessors;
+    const double blocks = fmin(plan_blocks(p, size, &covered), most);
+    const double warps = blocks * ceil(plan_threads(p) / 32.0);
+    const double points = (double)p->schedule.vector * p->streamed.lane_y;
+    const double wait = costs.wait + costs.wait_load * (p->streamed.packs + p->streamed.beside);
+    const double before = p->form->sums ? p->low[2] + p->high[2] : 1;
+    const double cycles = instructions * points + wait * (1 + before / p->walk);
+    return cycles / (warps * WARP * points) / p->gpu->clock;
+}
+
+/* Seconds a point if memory alone counted: that of the device, or the second-level cache, through
+   which all of it passes. Whichever is busier takes nearly all of the time. */
+static double moving(plan *p, const int64_t size[AXES]) {
+    plan_estimate *e = &p->estimate;
+    const double bytes = (double)model_cell_bytes(p->facts->model);
+    e->bytes_per_point = model_bytes_per_point(p->facts->model) + bytes * lost(p, size);
+    const double device = e->bytes_per_point * drift(p) / gpu_copy_rate(p->gpu);
+    const double cache = (bytes * asked(p) + e->bytes_per_point) / gpu_l2_rate(p->gpu);
+    e->bound = device > cache ? "device memory" : "the second-level cache";
+    return pow(pow(device, costs.memories) + pow(cache, costs.memories), 1 / costs.memories);
+}
+
+void streamed_cost(plan *p, const int64_t size[AXES]) {
+    const gpu *t = p->gpu;
+    plan_estimate *e = &p->estimate;
+    const double machine = t->clock * t->multiprocessors;
+    const double points = (double)p->schedule.vector * p->streamed.lane_y;
+    e->blocks_resident = plan_resident(p);
+    e->loads_per_point = (p->streamed.packs * p->schedule.vector + p->streamed.beside) / points;
+    e->shared_per_point = 0;
+    e->instructions_per_point = makes_points(p, size)
+                                    ? point_instructions(p)
+                                    : count_instructions(p, plan_takes_spare(p, size));
+    const double issued = e->instructions_per_point * idle_lanes(p, size);
+    const double moves = moving(p, size), issues = issued / (lanes * machine);
+    const double waits = waiting(p, size, issued);
+    if (issues > moves && issues > waits)
+        e->bound = "instructions";
+    else if (waits > moves)
+        e->bound = "waiting for memory";
+    const double sum =
+        pow(moves, costs.overlap) + pow(issues, costs.overlap) + pow(waits, costs.overlap);
+    double all = 1;
+    for (int axis = 0; axis < p->facts->model->dims; axis++)
+        all *= (double)size[axis];
+    e->seconds = pow(sum, 1 / costs.overlap) * all * waste(p, size);
+    /* A launch is never shorter than a block's walk, step by step: few blocks of a small grid. */
+    const double steps = p->walk + p->low[2] + p->high[2];
+    const double alone = steps * step_cycles / t->clock;
+    if (alone > e->seconds) {
+        e->seconds = alone;
+        e->bound = "a block's walk";
+    }
+}

@@ -1,0 +1,465 @@
+/* temporal for updates that keep no partial sums, for several fields and levels, and at boundaries
+   whose cells follow others: planes fall through the levels of time (templates/cascade.cu). 2D and
+   3D. */
+#include "gen/stencil/methods/temporal.h"
+
+#include <math.h>
+#include <string.h>
+
+enum {
+    CASCADE_AHEAD = 3, /* planes that are copied ahead of need, where there are few bytes of each */
+    SCHEDULERS = 4,    /* of a multiprocessor */
+    MOST_BITS = 32,    /* points of a patch: a bit each */
+    MOST_ACROSS = 8,   /* of them along an axis: marks of an edge */
+};
+
+/* What of one output's levels lies in shared memory. */
+typedef struct cascade_level {
+    int array;  /* the kernel's, of its current values */
+    int slots;  /* planes of each level; 0: no neighbour of y is read */
+    int back;   /* how many planes before the newest one a level puts */
+    int images; /* planes before the grid that others stand for, in shared memory */
+    int place;  /* in elements */
+} cascade_level;
+
+typedef struct cascade {
+    int below[AXES], above[AXES]; /* what each step takes from the halo */
+    int lag, window, ahead;
+    int slots[2 * MAX_FIELDS], place[2 * MAX_FIELDS]; /* of the arrays */
+    cascade_level level[MAX_FIELDS];
+    int scratch, tables;
+    int64_t elements;
+} cascade;
+
+static bool copies(const plan *p, int k, int side) {
+    if (p->axes[k] < 0 || (side == 0 ? p->low : p->high)[k] == 0)
+        return false;
+    const boundary kind = p->facts->model->sides[p->axes[k]][side].kind;
+    return kind == BOUNDARY_CLAMP || kind == BOUNDARY_MIRROR;
+}
+static bool mirrors(const plan *p, int k, int side) {
+    return copies(p, k, side) && p->facts->model->sides[p->axes[k]][side].kind == BOUNDARY_MIRROR;
+}
+
+/* A row of taps along the kernel's axes y and z. */
+static int row_dy(const plan *p, const plan_row *r) {
+    return p->axes[1] < 0 ? 0 : r->dy;
+}
+static int row_dz(const plan *p, const plan_row *r) {
+    return p->axes[1] < 0 ? r->dy : r->dz;
+}
+
+/* The output that makes an array's values; -1: none does. */
+static int output_of(const plan *p, int array) {
+    const model *m = p->facts->model;
+    for (int o = 0; o < m->output_count; o++)
+        if (m->outputs[o].field == m->arrays[p->arrays[array].array].field)
+            return o;
+    return -1;
+}
+static bool is_previous(const plan *p, int array) {
+    return p->facts->model->arrays[p->arrays[array].array].previous;
+}
+
+/* How far behind the newest plane of its state rows read, those with neighbours of y alone. */
+typedef struct span {
+    int least, most; /* planes back; most < least: none */
+} span;
+static span rows_back(const plan *p, int array, int behind, int images) {
+    span s = {1 << 20, -1};
+    for (int i = 0; i < p->facts->row_count; i++) {
+        const plan_row *r = &p->facts->rows[i];
+        if (p->kernel_array[r->array] != array || row_dy(p, r) == 0)
+            continue;
+        const int dz = row_dz(p, r), up = images && -dz > dz ? -dz : dz;
+        s.least = smaller(s.least, behind - up);
+        s.most = larger(s.most, behind - dz);
+    }
+    return s;
+}
+
+static int previous_of(const plan *p, int output) {
+    for (int i = 0; i < p->array_count; i++)
+        if (is_previous(p, i) && output_of(p, i) == output)
+            return i;
+    return -1;
+}
+
+/* A level is so far behind the one before that it finds what it reads: in registers what that one
+   has just made, in shared memory what it put there before. */
+static void find_lag(const plan *p, cascade *c) {
+    c->lag = p->high[2];
+    if (mirrors(p, 2, 0))
+        c->lag = larger(c->lag, p->low[2]);
+    for (int i = 0; i < p->array_count; i++) {
+        const span s = rows_back(p, i, 0, mirrors(p, 2, 0));
+        if (output_of(p, i) >= 0 && s.most >= s.least)
+            c->lag = larger(c->lag, 1 - s.least);
+    }
+    c->window = c->lag + p->low[2] + 1;
+    for (int i = 0; i < p->array_count; i++)
+        if (is_previous(p, i))
+            c->window = larger(c->window, 2 * c->lag + p->arrays[i].low[2] + 1);
+    if (copies(p, 2, 1))
+        c->window = larger(c->window, 2 * p->high[2] + 1);
+}
+
+static void lay_level(const plan *p, cascade *c, int output) {
+    cascade_level *l = &c->level[output];
+    const int images = mirrors(p, 2, 0), previous = previous_of(p, output);
+    span s = rows_back(p, l->array, c->lag, images);
+    if (previous >= 0 && p->schedule.time > 2) {
+        const span before = rows_back(p, previous, 2 * c->lag, images);
+        s.least = smaller(s.least, before.least);
+        s.most = larger(s.most, before.most);
+    }
+    l->slots = s.most < s.least ? 0 : s.most - s.least + 2;
+    l->back = s.least - 1;
+    if (l->slots == 0)
+        l->back = 0;
+    for (int i = 0; i < p->facts->row_count && l->slots > 0; i++) {
+        const plan_row *r = &p->facts->rows[i];
+        if (output_of(p, p->kernel_array[r->array]) == output && row_dy(p, r) != 0 &&
+            copies(p, 2, 0))
+            l->images = larger(l->images, -row_dz(p, r));
+    }
+}
+
+static int ring_slots(const plan *p, const cascade *c, int array) {
+    const int output = output_of(p, array), time = p->schedule.time;
+    int most = 0;
+    if (output < 0) {
+        most = time * c->lag + p->arrays[array].low[2];
+    } else if (is_previous(p, array)) {
+        most = c->lag + p->arrays[array].low[2];
+    } else {
+        const int previous = previous_of(p, output);
+        most = larger(most, rows_back(p, array, c->lag, 0).most);
+        if (previous >= 0)
+            most = larger(most, rows_back(p, previous, 2 * c->lag, 0).most);
+    }
+    return most + 1 + c->ahead;
+}
+
+static int64_t plane_of(const plan *p) {
+    return (int64_t)p->fused.width[0] * p->fused.width[1];
+}
+
+/* Where all lies; the widths of the plan's tile are known. */
+static void lay(const plan *p, cascade *c) {
+    const model *m = p->facts->model;
+    memset(c, 0, sizeof *c);
+    for (int k = 0; k < AXES; k++) {
+        const bool both = mirrors(p, k, 0) || mirrors(p, k, 1);
+        const int most = larger(p->low[k], p->high[k]);
+        c->below[k] = both ? most : p->low[k];
+        c->above[k] = both ? most : p->high[k];
+    }
+    c->ahead = m->dims == 2 ? CASCADE_AHEAD : 2;
+    find_lag(p, c);
+    const int64_t plane = plane_of(p);
+    for (int i = 0; i < p->array_count; i++) {
+        c->slots[i] = ring_slots(p, c, i);
+        c->place[i] = (int)c->elements;
+        c->elements += plane * c->slots[i];
+    }
+    for (int o = 0; o < m->output_count; o++) {
+        for (int i = 0; i < p->array_count; i++)
+            if (output_of(p, i) == o && !is_previous(p, i))
+                c->level[o].array = i;
+        lay_level(p, c, o);
+        c->level[o].place = (int)c->elements;
+        c->elements += plane * c->level[o].slots * (p->schedule.time - 1);
+    }
+    c->scratch = (int)c->elements;
+    c->elements += (int64_t)plan_threads(p) * p->schedule.lane[0];
+    c->tables = (int)c->elements;
+    c->elements += p->fused.width[0] + p->fused.width[1]; /* each at least as large as an int */
+}
+
+/* ---- registers and shared memory ------------------------------------------------------------- */
+
+/* The windows of all levels; and what a step has in flight: lines that come from shared memory, and
+   what it makes. */
+static int64_t cascade_registers(const plan *p, const cascade *c) {
+    const schedule *s = &p->schedule;
+    const int64_t points = (int64_t)s->lane[0] * s->lane[1],
+                  outputs = p->facts->model->output_count;
+    int64_t lines = 0;
+    for (int i = 0; i < p->facts->row_count; i++) {
+        const plan_row *r = &p->facts->rows[i];
+        const bool shared = row_dy(p, r) != 0 || output_of(p, p->kernel_array[r->array]) < 0;
+        lines += r->low + r->high + (shared ? s->lane[0] : 0);
+    }
+    lines = lines < 48 ? lines : 48;
+    return 38 + 3 * p->array_count +
+           plan_words(p) * (points * outputs * (s->time * c->window + 1) + lines);
+}
+
+static const char *lay_width(job *j, plan *p, const cascade *c) {
+    const schedule *s = &p->schedule;
+    plan_fused *f = &p->fused;
+    for (int k = 0; k < LANE_AXES; k++) {
+        const bool is = p->axes[k] >= 0;
+        const int tile = is ? s->tile[k] : 1;
+        f->halo_low[k] = round_up(s->time * c->below[k], k == 0 ? s->vector : 1);
+        f->width[k] = round_up(tile + f->halo_low[k] + s->time * c->above[k], s->lane[k]);
+        f->halo_high[k] = f->width[k] - f->halo_low[k] - tile;
+        p->tile[k] = p->per_block[k] = tile;
+    }
+    f->lanes = f->width[0] / s->lane[0];
+    const int threads = f->lanes * (f->width[1] / s->lane[1]);
+    if (f->lanes > WARP || WARP % f->lanes != 0 || threads % WARP != 0 || threads > MAX_THREADS)
+        return job_print(j, "tile: %d threads a row and %d in all are not whole warps of up to %d",
+                         f->lanes, threads, MAX_THREADS);
+    p->block[0] = threads;
+    return NULL;
+}
+
+static const char *fit(job *j, plan *p) {
+    temporal_begin(p);
+    plan_set_walk(p, p->schedule.coarsen[plan_walk_axis(p)]);
+    const schedule *s = &p->schedule;
+    const int bytes = (int)dtype_words[p->facts->model->dtype].bytes;
+    const int pack = smaller(MAX_PACK_BYTES / bytes, s->lane[0]);
+    cascade c;
+    if (p->axes[1] < 0 && s->lane[1] > 1)
+        return "a thread holds points along y only in 3D";
+    if (s->vector != pack || s->lane[0] % pack != 0)
+        return job_print(j, "lane=%d: it loads packs of %d elements", s->lane[0],
+                         MAX_PACK_BYTES / bytes);
+    if (s->lane[0] > MOST_ACROSS || s->lane[1] > MOST_ACROSS || s->lane[0] * s->lane[1] > MOST_BITS)
+        return job_print(j, "lane: a thread holds at most %dx%d points, and %d in all", MOST_ACROSS,
+                         MOST_ACROSS, MOST_BITS);
+    const char *refusal = temporal_check_lane(j, p, 0);
+    lay(p, &c);
+    if (refusal == NULL)
+        refusal = lay_width(j, p, &c);
+    if (refusal != NULL)
+        return refusal;
+    /* A mirror has only one image of a cell where the grid is wider than the shape reaches. */
+    for (int k = 0; k < AXES; k++)
+        if (copies(p, k, 0) || copies(p, k, 1))
+            p->least[k] = larger(p->low[k], p->high[k]) + 1;
+    lay(p, &c);
+    if (c.elements > INT32_MAX / 8)
+        return "tile: its planes are too large for shared memory";
+    refusal = temporal_check_registers(j, p, cascade_registers(p, &c));
+    /* Blocks of a warp share the registers of a scheduler: as many for each of the four. */
+    if (plan_threads(p) == WARP && p->blocks > SCHEDULERS)
+        p->blocks -= p->blocks % SCHEDULERS;
+    return refusal != NULL ? refusal : plan_take_shared(j, p, c.elements * bytes);
+}
+
+/* ---- its cost -------------------------------------------------------------------------------- */
+
+/* Not fitted yet: the terms are counted from the emitted code. */
+static const temporal_costs costs = {12, 60, 60, 300, 3000, 0.8, 3, 1.05, 10, 0.95, 3};
+/* The L2 delivers so many times what a copy moves. */
+static const double l2_rate = 2.2;
+
+/* A patch of one plane through all levels. */
+static temporal_work cascade_work(const plan *p, const cascade *c) {
+    const schedule *s = &p->schedule;
+    const plan_facts *f = p->facts;
+    const double words = plan_words(p), points = s->lane[0] * s->lane[1], time = s->time;
+    const double packs = ceil(s->lane[0] * words / TEMPORAL_PACK_WORDS);
+    double lines = 0, shuffles = 0, puts = 0;
+    for (int i = 0; i < f->row_count; i++) {
+        const plan_row *r = &f->rows[i];
+        const bool still = output_of(p, p->kernel_array[r->array]) < 0;
+        const int dy = row_dy(p, r), away = smaller(dy < 0 ? -dy : dy, s->lane[1]);
+        lines += still ? s->lane[1] : away; /* that come from shared memory */
+        shuffles += TEMPORAL_SHUFFLE * words * (r->low + r->high) * s->lane[1];
+    }
+    for (int o = 0; o < f->model->output_count; o++)
+        puts += c->level[o].slots > 0 ? s->lane[1] : 0;
+    const expr_count e = f->emitted;
+    const double operations = points * (fmax(e.additions + 1, e.multiplications) + 8 * e.others);
+    const double level =
+        temporal_slots(p, operations, shuffles + lines * (packs + 4) + puts * packs + costs.level);
+    const double moved = (p->array_count * 3 + f->model->output_count) * s->lane[1] * packs;
+    const double turns = p->walk + time * (c->below[2] + c->lag);
+    const double shared = time * (lines + puts) * packs + p->array_count * 2 * s->lane[1] * packs;
+    return (temporal_work){
+        .costs = &costs,
+        .slots = turns * (time * level + costs.turn + moved + costs.spill * p->fused.spilled),
+        .latency = turns * (costs.turn_cycles + time * (costs.level_cycles + level)),
+        .banks = turns * (shared * TEMPORAL_PACK_WORDS + shuffles * time / 2),
+        .loads = turns * points * WARP * p->array_count,
+        .shared = turns * shared * TEMPORAL_PACK_WORDS / words * WARP};
+}
+
+static void cost(plan *p, const int64_t size[AXES]) {
+    static const double launch = 3e-6; /* seconds from one launch to the next */
+    const model *m = p->facts->model;
+    plan_estimate *e = &p->estimate;
+    cascade c;
+    lay(p, &c);
+    const temporal_work w = cascade_work(p, &c);
+    const double bytes = (double)dtype_words[m->dtype].bytes, time = p->schedule.time;
+    double covered, points = 1, written = 0;
+    const double blocks = plan_blocks(p, size, &covered), warps = plan_threads(p) / WARP;
+    for (int axis = 0; axis < m->dims; axis++)
+        points *= (double)size[axis];
+    for (int o = 0; o < m->output_count; o++)
+        written += m->fields[m->outputs[o].field].levels;
+    e->blocks_resident = plan_resident(p);
+    const double updates = points * time, read = blocks * warps * w.loads;
+    const double moved = (p->array_count + written) * points * bytes;
+    e->bytes_per_point = moved / updates;
+    e->loads_per_point = read / updates;
+    e->shared_per_point = blocks * warps * w.shared / updates;
+    e->instructions_per_point = blocks * warps * w.slots * WARP / updates;
+    const double issue = temporal_waves(p, &w, blocks) / p->gpu->clock;
+    const double rate = gpu_copy_rate(p->gpu) * costs.memory;
+    const double memory = moved / rate, l2 = (read + written * points) * bytes / (rate * l2_rate);
+    const double k = costs.overlap;
+    e->bound = issue > fmax(memory, l2) ? "instructions" : memory > l2 ? "device memory" : "the L2";
+    e->seconds = pow(pow(issue, k) + pow(memory, k) + pow(l2, k), 1 / k) + launch;
+}
+
+/* ---- the form -------------------------------------------------------------------------------- */
+
+static void constants(text *t, const plan *p, const program *program) {
+    (void)program;
+    const schedule *s = &p->schedule;
+    cascade c;
+    lay(p, &c);
+    text_printf(t,
+                "    static constexpr int time = %d, vector = %d;\n"
+                "    static constexpr int lane_x = %d, lane_y = %d, lanes = %d;\n"
+                "    static constexpr int halo_x = %d, halo_y = %d, walk = %d;\n"
+                "    static constexpr int below_z = %d, above_z = %d; // that a step takes of the "
+                "walk\n"
+                "    static constexpr int lag = %d, window = %d, ahead = %d, rows = %d;\n"
+                "    static constexpr int scratch = %d, tables = %d; // places in shared memory\n",
+                s->time, s->vector, s->lane[0], s->lane[1], p->fused.lanes, p->fused.halo_low[0],
+                p->fused.halo_low[1], p->walk, c.below[2], c.above[2], c.lag, c.window, c.ahead,
+                p->facts->row_count, c.scratch, c.tables);
+}
+
+/* The grid that takes the level before the newest one: the layers follow the arrays. */
+static int second_grid(const model *m, int output) {
+    int grid = 0;
+    for (int f = 0; f < m->field_count; f++)
+        grid += (m->fields[f].use != USE_OUT) * m->fields[f].levels + (m->fields[f].use != USE_IN);
+    for (int o = 0; o < output; o++)
+        grid += m->fields[m->outputs[o].field].levels > 1;
+    return m->fields[m->outputs[output].field].levels > 1 ? grid : -1;
+}
+
+static void definitions(text *t, const plan *p) {
+    const plan_facts *f = p->facts;
+    cascade c;
+    lay(p, &c);
+    text_add(t, "// The rows of x that a point's taps read.\ntemplate <int row> struct Row;\n");
+    for (int i = 0; i < f->row_count; i++) {
+        const plan_row *r = &f->rows[i];
+        text_printf(t,
+                    "template <> struct Row<%d> { static constexpr int array = %d, dy = %d, dz = "
+                    "%d, low = %d, high = %d; };\n",
+                    i, p->kernel_array[r->array], row_dy(p, r), row_dz(p, r), r->low, r->high);
+    }
+    text_add(t, "// The ring of an array, and the output that makes its values; still: none does.\n"
+                "template <int array> struct Source;\n");
+    for (int i = 0; i < p->array_count; i++)
+        text_printf(t,
+                    "template <> struct Source<%d> {\n"
+                    "    static constexpr int output = %d, previous = %d, place = %d, slots = %d;\n"
+                    "    static constexpr bool still = %s;\n};\n",
+                    i, larger(output_of(p, i), 0), is_previous(p, i), c.place[i], c.slots[i],
+                    output_of(p, i) < 0 ? "true" : "false");
+    text_add(
+        t, "// What levels put into shared memory; second: the grid that takes the last but one.\n"
+           "template <int output> struct Level;\n");
+    for (int o = 0; o < f->model->output_count; o++) {
+        const cascade_level *l = &c.level[o];
+        text_printf(t,
+                    "template <> struct Level<%d> {\n"
+                    "    static constexpr int array = %d, place = %d, slots = %d, back = %d, "
+                    "images = %d, second = %d;\n};\n",
+                    o, l->array, l->place, l->slots, l->back, l->images, second_grid(f->model, o));
+    }
+    text_add(t, "\n");
+}
+
+/* The steps that whole launches leave are single steps. */
+static int together(const plan *p, int rest) {
+    (void)p, (void)rest;
+    return 0;
+}
+
+const form temporal_cascade = {.file = "cascade.cu",
+                               .barriers = true,
+                               .points = true,
+                               .unrated = true,
+                               .fit = fit,
+                               .cost = cost,
+                               .constants = constants,
+                               .definitions = definitions,
+                               .together = together};
+
+/* ---- what is refused, and what is tried ------------------------------------------------------ */
+
+const char *temporal_refuse_cascade(const plan_facts *f, const schedule *s) {
+    const model *m = f->model;
+    if (m->dims == 1)
+        return "in 1D it makes several steps of one field by a linear update whose sides are "
+               "fixed, zero, constant or periodic";
+    if (model_has_own_sides(m))
+        return "the cells beyond an end are the same for all fields, and one has a boundary of its "
+               "own";
+    if (model_has_given_sides(m))
+        return "the values of cells beyond a boundary are compiled in, and one is given at launch";
+    for (int o = 0; o < m->output_count; o++) {
+        const int field = m->outputs[o].field, array = model_array_of(m, field, false);
+        if (m->fields[field].use != USE_INOUT || array < 0 || !m->arrays[array].used)
+            return "it makes several steps of fields that are read and written, and one is written "
+                   "alone";
+    }
+    if (m->output_count == 0)
+        return "the update writes nothing";
+    if (s->stages > 1)
+        return "its time is a pipeline of stages only for one field and a linear update";
+    return NULL;
+}
+
+static const int times[] = {2, 3, 4, 5, 6, 8, 10, 12, 16, 0};
+
+static void try_tile(search *s, const int lane[LANE_AXES], int lanes, int threads) {
+    const model *m = s->facts->model;
+    for (int t = 0; times[t] != 0; t++) {
+        schedule c = *s->wanted;
+        c.time = search_given(c.time, times[t]);
+        int halo[LANE_AXES] = {0};
+        for (int k = 0; k < LANE_AXES; k++) {
+            const bool both =
+                m->sides[k][0].kind == BOUNDARY_MIRROR || m->sides[k][1].kind == BOUNDARY_MIRROR;
+            const int most = larger(m->low[k], m->high[k]);
+            c.lane[k] = search_given(c.lane[k], lane[k]);
+            const int step = k == 0 ? smaller(search_widest(s), c.lane[0]) : 1;
+            halo[k] = round_up(c.time * (both ? most : m->low[k]), step) +
+                      round_up(c.time * (both ? most : m->high[k]), step);
+        }
+        c.vector = search_given(c.vector, smaller(search_widest(s), c.lane[0]));
+        if (search_is_useful(s, c.time) && search_leave(s, &c, 0, lanes * c.lane[0], halo[0]) &&
+            (m->dims == 2 || search_leave(s, &c, 1, threads / lanes * c.lane[1], halo[1])))
+            search_fused(s, c);
+    }
+}
+
+void temporal_try_cascades(search *s) {
+    static const int heights[] = {1, 2, 4, 0}, rows[] = {8, 16, 32, 0};
+    static const int threads[] = {128, 256, 384, 512, 640, 768, 1024, 0};
+    const int wide = search_widest(s);
+    if (s->facts->model->dims == 2) {
+        for (int k = 1; k <= 2; k++)
+            try_tile(s, (const int[LANE_AXES]){k * wide, 1}, WARP, WARP);
+        return;
+    }
+    for (int h = 0; heights[h] != 0; h++)
+        for (int r = 0; rows[r] != 0; r++)
+            for (int t = 0; threads[t] != 0; t++)
+                try_tile(s, (const int[LANE_AXES]){wide, heights[h]}, rows[r], threads[t]);
+}

@@ -1,0 +1,118 @@
+#pragma once
+#include "shared.cuh"
+
+// A grid and a box of it, as bulk copies know them: a CUtensorMap of three axes.
+struct alignas(64) TensorMap {
+    unsigned long long opaque[16];
+};
+
+// Slots of shared memory that one warp fills and all others read, in turns. `readers`: how many
+// warps read. Each slot has two mbarriers: the copies complete the first, the readers the second.
+template <int slots, int readers> struct Slots {
+    unsigned filled, freed;
+    int slot = 0, turn = 0;
+
+    static constexpr int words = 2 * slots; // of 8 bytes
+
+    // By all threads of the block, before anything else; ends with a barrier.
+    __device__ __forceinline__ void begin(void *words_of_8_bytes) {
+        filled = static_cast<unsigned>(__cvta_generic_to_shared(words_of_8_bytes));
+        freed = filled + 8 * slots;
+        if (threadIdx.x == 0) {
+            for (int i = 0; i < slots; ++i) {
+                asm volatile("mbarrier.init.shared.b64 [%0], 1;" ::"r"(filled + 8 * i));
+                asm volatile("mbarrier.init.shared.b64 [%0], %1;" ::"r"(freed + 8 * i),
+                             "n"(readers));
+            }
+            asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
+        }
+        __syncthreads(); // nobody waits for what is not initialised
+    }
+    __device__ __forceinline__ void next() {
+        if (++slot == slots) {
+            slot = 0;
+            turn ^= 1;
+        }
+    }
+    static __device__ __forceinline__ void wait(unsigned barrier, int parity) {
+        asm volatile("{\n\t.reg .pred done;\n"
+                     "again: mbarrier.try_wait.parity.shared.b64 done, [%0], %1;\n\t"
+                     "@!done bra again;\n\t}" ::"r"(barrier),
+                     "r"(parity)
+                     : "memory");
+    }
+
+    // By one lane: until nobody reads the slot; how many bytes will come; a box to come.
+    __device__ __forceinline__ void await_free() const {
+        wait(freed + 8 * slot, turn ^ 1);
+    }
+    __device__ __forceinline__ void expect(int bytes) const {
+        asm volatile("mbarrier.arrive.expect_tx.shared.b64 _, [%0], %1;" ::"r"(filled + 8 * slot),
+                     "r"(bytes)
+                     : "memory");
+    }
+    __device__ __forceinline__ void copy(void *to, const TensorMap &map, int x, int y,
+                                         int z) const {
+        asm volatile("cp.async.bulk.tensor.3d.shared::cluster.global.mbarrier::complete_tx::bytes "
+                     "[%0], [%1, {%2, %3, %4}], [%5];" ::"r"(
+                         static_cast<unsigned>(__cvta_generic_to_shared(to))),
+                     "l"(&map), "r"(x), "r"(y), "r"(z), "r"(filled + 8 * slot)
+                     : "memory");
+    }
+    // By all lanes of the warp that fills: the slot's copies are on their way.
+    __device__ __forceinline__ void sent() const {
+    }
+
+    // By all lanes of a warp that reads: until all copies of the slot have arrived; the slot may be
+    // filled again.
+    __device__ __forceinline__ void await_filled() const {
+        wait(filled + 8 * slot, turn);
+    }
+    __device__ __forceinline__ void release() const {
+        __syncwarp(); // all lanes have read
+        if (threadIdx.x % 32 == 0)
+            asm volatile("mbarrier.arrive.shared.b64 _, [%0];" ::"r"(freed + 8 * slot) : "memory");
+    }
+};
+
+// Keeps the blocks of a wave at one pace, so that each finds in the L2 what its neighbours fetched
+// of the halos they share. A block says when it begins a group of planes, and waits until all have
+// begun the second group before. Results do not depend on it: where blocks of the wave do not run
+// at the same time, a block gives up waiting.
+struct Pace {
+    unsigned *counts;
+    int blocks;
+    bool waits;
+
+    static constexpr int planes = 2, behind = 2, looks = 64;
+
+    // `all`: zeros, of `waves` waves that may be under way at a time, `groups` + 1 each.
+    template <int waves, int groups>
+    __device__ __forceinline__ void begin(unsigned *all, int block, int grid, int wave) {
+        const int number = block / wave;
+        counts = all + number % waves * (groups + 1);
+        blocks = min(wave, grid - number * wave);
+        waits = blocks > 1;
+    }
+    __device__ __forceinline__ void plane(int k) {
+        if (k % planes != 0)
+            return;
+        const int group = k / planes;
+        asm volatile("red.relaxed.gpu.global.add.u32 [%0], 1;" ::"l"(counts + group) : "memory");
+        int look = 0;
+        unsigned begun = 0;
+        while (waits && group >= behind && begun < unsigned(blocks)) {
+            asm volatile("ld.relaxed.gpu.global.u32 %0, [%1];"
+                         : "=r"(begun)
+                         : "l"(counts + group - behind)
+                         : "memory");
+            waits = ++look < looks;
+        }
+    }
+    // The last block of the wave leaves zeros.
+    template <int groups> __device__ __forceinline__ void end() const {
+        if (atomicInc(counts + groups, unsigned(blocks) - 1) == unsigned(blocks) - 1)
+            for (int i = 0; i < groups; ++i)
+                counts[i] = 0;
+    }
+};

@@ -1,0 +1,407 @@
+// bulk: one step of a linear update, on tiles that bulk copies bring to shared memory. A block
+// walks the last axis. Each plane that it reads adds what it gives to the points around it, whose
+// sums the registers hold until they are complete.
+//
+//      grid --> [z+5] [z+4] [z+3]                on their way, each to a slot of shared memory
+//
+//               h h  h h h h h h h h  h h
+//               h h [a b c d|a b c d] h h  z+2   arrived: each thread reads the rows around its own
+//               h h [a b c d|a b c d] h h        by packs; h: the halo
+//               h h  h h h h h h h h  h h
+//
+//      sums of  z+4, z+3, z+2, z+1, z            of the thread's `vector` by `lane_y` points; each
+//                               |                gains, and those of z are complete:
+//                               +--> grid
+//
+// In 2D a plane is a row, and a block's rows come at once: groups of threads walk a part of them
+// each.
+#include "arch/memory.cuh"
+#include "arch/shared.cuh"
+
+#include "arch/streaming.cuh"
+#include "arch/warps.cuh"
+
+#include "plan.h"
+
+#include "grid.cuh"
+
+#include "blocks.cuh"
+
+#include "taps.cuh"
+
+#include "point.cuh"
+
+#include "row_sums.cuh"
+
+template <int elements> constexpr int packs_for = (elements + plan::vector - 1) / plan::vector;
+
+// Of one array in shared memory: a plane of the tile with what the shape reaches of it around.
+template <int array> struct Box {
+    using A = Array<array>;
+    static constexpr int line = 128 / int(sizeof(Real)); // rows begin at multiples of 128 bytes
+    static constexpr int before = (A::low_x + line - 1) / line * line;
+    static constexpr int width = before + plan::tile_x + (A::high_x + line - 1) / line * line;
+    static constexpr int height = A::low_y + plan::tile_y + A::high_y;
+    static constexpr int cells = width * height;
+    static constexpr int slot = (cells + line - 1) / line * line; // from one plane to the next
+};
+
+// ---- what a thread reads of a plane -----------------------------------------------------------
+
+// Row y of an array, 0 being the thread's first, as far as any of the thread's points asks for it.
+template <int array, int y> struct Line {
+    using Asked = Asks<array, y>;
+    static constexpr bool any = Asked::first <= Asked::last;
+    static constexpr int before = any ? packs_for<Asked::low> : 0;
+    static constexpr int packs = any ? before + 1 + packs_for<Asked::high> : 1;
+    Real element[packs * plan::vector];
+
+    // `own`: the thread's first point in the plane.
+    __device__ __forceinline__ void read(const Real *own) {
+        if constexpr (any) {
+            using Wide = Pack<Real, plan::vector>;
+            constexpr int first = y * Box<array>::width - before * plan::vector;
+            const Wide *const from = reinterpret_cast<const Wide *>(own + first);
+#pragma unroll
+            for (int k = 0; k < packs; ++k) {
+                const Wide pack = from[k];
+#pragma unroll
+                for (int i = 0; i < plan::vector; ++i)
+                    element[k * plan::vector + i] = pack.element[i];
+            }
+        }
+    }
+};
+
+// Row y of all arrays.
+template <int array, int y> struct Lines {
+    Line<array, y> line;
+    Lines<array + 1, y> rest;
+    // The cell (x, y) of a plane is the thread's first point.
+    __device__ __forceinline__ void read(const Real *shared, int plane, int x, int first_y) {
+        using B = Box<array>;
+        line.read(shared + (B::A::shared + B::A::low_y * B::width + B::before) + plane * B::slot +
+                  first_y * B::width + x);
+        rest.read(shared, plane, x, first_y);
+    }
+    template <int of> __device__ __forceinline__ Real at(int x) const {
+        if constexpr (of == array)
+            return line.element[Line<array, y>::before * plan::vector + x];
+        else
+            return rest.template at<of>(x);
+    }
+};
+template <int y> struct Lines<plan::arrays, y> {
+    __device__ __forceinline__ void read(const Real *, int, int, int) {
+    }
+    template <int> __device__ Real at(int) const; // never called
+};
+
+// A point of row j, of which row y of the plane is dy away.
+template <int y, int j, int i> struct AtRow {
+    const Lines<0, y> &lines;
+    template <int array, int dx, int dy, int dz> __device__ __forceinline__ Real tap() const {
+        static_assert(dz == 0 && j + dy == y, "sums are added row by row");
+        return lines.template at<array>(i + dx);
+    }
+};
+
+// ---- results ----------------------------------------------------------------------------------
+
+template <int y, int j = 0, int i = 0>
+__device__ __forceinline__ void add_line(const Lines<0, y> &lines, const Arguments &a, Sums &sum) {
+    constexpr bool reaches = y - j >= -plan::low_y && y - j <= plan::high_y;
+    if constexpr (i < plan::vector && reaches) {
+        add_row(InRow<y - j>(), AtRow<y, j, i>{lines}, a, sum[j][i]);
+        add_line<y, j, i + 1>(lines, a, sum);
+    } else if constexpr (j + 1 < plan::lane_y) {
+        add_line<y, j + 1>(lines, a, sum);
+    }
+}
+// All rows of the plane, one after the other, so that few are in registers at a time.
+template <int y = -plan::low_y>
+__device__ __forceinline__ void add(const Real *shared, int plane, int x, int first_y,
+                                    const Arguments &a, Sums &sum) {
+    if constexpr (y < plan::lane_y + plan::high_y) {
+        Lines<0, y> lines;
+        lines.read(shared, plane, x, first_y);
+        add_line<y>(lines, a, sum);
+        add<y + 1>(shared, plane, x, first_y, a, sum);
+    }
+}
+
+using Results = Real[plan::vector][plan::outputs]; // of one row
+
+// The kernel's array of a grid; plan::arrays where no tap reads it.
+template <int grid, int array = 0> __device__ constexpr int array_of() {
+    if constexpr (array < plan::arrays) {
+        if constexpr (Array<array>::grid == grid)
+            return array;
+        else
+            return array_of<grid, array + 1>();
+    } else {
+        return array;
+    }
+}
+
+// Where the thread's points go, plane by plane.
+struct Column {
+    Real *to[plan::outputs]; // the first point of the plane that is complete next
+    int first, end; // of the planes that the boundary does not keep, counted from the block's first
+    unsigned inside, made; // the points of its rows in the box, a bit each; those that are not kept
+
+    static constexpr unsigned all = (1u << plan::vector) - 1; // of a row
+
+    __device__ __forceinline__ static int within(Index i) {
+        return int(min(max(i, Index(0)), Index(1) << 30));
+    }
+    template <int output = 0>
+    __device__ __forceinline__ void point_at(const Arguments &a, const Point &p) {
+        if constexpr (output < plan::outputs) {
+            const Grid &grid = a.grid[Output<output>::grid];
+            to[output] = grid.data + offset(grid, p.x, p.y, p.z);
+            point_at<output + 1>(a, p);
+        }
+    }
+    // `p`: the first point of the first plane.
+    __device__ __forceinline__ void begin(const Arguments &a, const Point &p) {
+        point_at(a, {p.x, p.y, p.z + 1 - depth});
+        const bool below = Edge<2, 0>::kind == Boundary::fixed;
+        const bool above = Edge<2, 1>::kind == Boundary::fixed;
+        first = below ? within(plan::low_z - p.z) : 0;
+        end = within(a.size[2] - (above ? plan::high_z : 0) - p.z);
+        inside = made = 0;
+#pragma unroll
+        for (int j = 0; j < plan::lane_y; ++j)
+#pragma unroll
+            for (int i = 0; i < plan::vector; ++i) {
+                const Index x = p.x + i, y = p.y + j;
+                const unsigned bit = 1u << (j * plan::vector + i);
+                if (x >= a.end[0] || y >= a.end[1])
+                    continue;
+                inside |= bit;
+                if (!keeps<0>(x, a.size[0], plan::low_x, plan::high_x) &&
+                    !keeps<1>(y, a.size[1], plan::low_y, plan::high_y))
+                    made |= bit;
+            }
+    }
+    template <int output>
+    __device__ __forceinline__ static void put(Real *row, unsigned points, const Results &out) {
+        Pack<Real, plan::vector> pack;
+#pragma unroll
+        for (int i = 0; i < plan::vector; ++i)
+            pack.element[i] = out[i][output];
+        if (points == all) {
+            store_pack_once(reinterpret_cast<Pack<Real, plan::vector> *>(row), pack);
+        } else {
+#pragma unroll
+            for (int i = 0; i < plan::vector; ++i)
+                if ((points >> i & 1) != 0)
+                    row[i] = pack.element[i];
+        }
+    }
+    template <int output = 0>
+    __device__ __forceinline__ void put_row(const Arguments &a, int j, const Results &out) const {
+        if constexpr (output < plan::outputs) {
+            put<output>(to[output] + j * a.grid[Output<output>::grid].stride_y,
+                        made >> j * plan::vector & all, out);
+            put_row<output + 1>(a, j, out);
+        }
+    }
+    __device__ __forceinline__ void put_rows(const Arguments &a, int plane, const Sums &sum) const {
+        if (plane < first || plane >= end)
+            return;
+#pragma unroll
+        for (int j = 0; j < plan::lane_y; ++j) {
+            Results out;
+#pragma unroll
+            for (int i = 0; i < plan::vector; ++i) {
+#pragma unroll
+                for (int o = 0; o < plan::outputs; ++o)
+                    out[i][o] = sum[j][i][o][0];
+                finish_sums(a, out[i]);
+            }
+            put_row(a, j, out);
+        }
+    }
+#if PLAN_KEEPS
+    // Row j of the plane that has arrived, `plan::high_z` planes beyond the complete one. The kept
+    // cells are in shared memory now, so that nobody waits for them.
+    template <int output = 0>
+    __device__ __forceinline__ void keep_row(const Arguments &a, int j, unsigned points,
+                                             const Real *shared, int slot, int x, int y) const {
+        if constexpr (output < plan::outputs) {
+            if constexpr (Output<output>::current >= 0) { // else they stay in their array
+                constexpr int array = array_of<Output<output>::current>();
+                static_assert(array < plan::arrays, "it was fetched");
+                using B = Box<array>;
+                const Real *const own = shared + B::A::shared + slot * B::slot +
+                                        (y + j + B::A::low_y) * B::width + B::before + x;
+                Results out;
+#pragma unroll
+                for (int i = 0; i < plan::vector; ++i)
+                    out[i][output] = own[i];
+                const Grid &grid = a.grid[Output<output>::grid];
+                put<output>(to[output] + plan::high_z * grid.stride_z + j * grid.stride_y, points,
+                            out);
+            }
+            keep_row<output + 1>(a, j, points, shared, slot, x, y);
+        }
+    }
+    __device__ __forceinline__ void keep_rows(const Arguments &a, int plane, const Real *shared,
+                                              int slot, int x, int y) const {
+        const unsigned kept = plane < first || plane >= end ? inside : inside & ~made;
+        if (kept == 0)
+            return;
+#pragma unroll
+        for (int j = 0; j < plan::lane_y; ++j)
+            keep_row(a, j, kept >> j * plan::vector & all, shared, slot, x, y);
+    }
+#endif
+    template <int output = 0> __device__ __forceinline__ void advance(const Arguments &a) {
+        if constexpr (output < plan::outputs) {
+            to[output] += a.grid[Output<output>::grid].stride_z;
+            advance<output + 1>(a);
+        }
+    }
+};
+
+// ---- the walk ---------------------------------------------------------------------------------
+
+// Asks for a box of every array, whose first plane is at z, for the slot at hand.
+template <int array = 0, class Filling>
+__device__ __forceinline__ void ask(const Arguments &a, const Filling &slots, Real *shared,
+                                    const Point &origin, Index z) {
+    if constexpr (array < plan::arrays) {
+        using B = Box<array>;
+        slots.copy(shared + B::A::shared + slots.slot * B::slot, a.map[array],
+                   int(origin.x) - B::before, int(origin.y) - B::A::low_y, int(z));
+        ask<array + 1>(a, slots, shared, origin, z);
+    }
+}
+template <int array = 0> __device__ constexpr int bytes_of_planes(int planes) {
+    if constexpr (array < plan::arrays)
+        return Box<array>::cells * planes * int(sizeof(Real)) + bytes_of_planes<array + 1>(planes);
+    else
+        return 0;
+}
+
+// What a call that has no rows of packs takes: point by point.
+__device__ __forceinline__ void make_points(const Arguments &a) {
+    const Point origin = block_origin(a, plan::tile_x, plan::tile_y, plan::walk);
+    constexpr int plane = plan::tile_x * plan::tile_y;
+    for (int z = 0; z < plan::walk && origin.z + z < a.end[2]; ++z)
+        for (int i = threadIdx.x; i < plane; i += plan::threads) {
+            const Point p = {origin.x + i % plan::tile_x, origin.y + i / plan::tile_x,
+                             origin.z + z};
+            if (in_box(a, p))
+                update_anywhere(a, p.x, p.y, p.z);
+        }
+}
+
+#if PLAN_PACKS && PLAN_FLAT
+// 2D: the rows of the tile, which come at once.
+__device__ __forceinline__ void make_tile(const Arguments &a, Real *shared) {
+    Slots<1, 1> slots;
+    slots.begin(shared + plan::barriers);
+    const Point origin = block_origin(a, plan::tile_x, 1, plan::walk);
+    if (threadIdx.x == 0) {
+        slots.expect(bytes_of_planes(plan::planes));
+        ask(a, slots, shared, origin, origin.z - plan::low_z);
+    }
+    slots.sent();
+    constexpr int across = plan::tile_x / plan::vector, rows = plan::walk / plan::groups;
+    const int x = int(threadIdx.x) % across * plan::vector;
+    const int row = int(threadIdx.x) / across * rows; // the first that the thread makes
+    const int made = int(min(Index(rows), a.end[2] - origin.z - row));
+    Column column;
+    column.begin(a, {origin.x + x, 0, origin.z + row});
+    Sums sum = {};
+    slots.await_filled();
+#pragma unroll 2
+    for (int step = 1 - depth; step < made; ++step) {
+        const int newest = row + step + depth - 1;
+        add(shared, newest, x, 0, a, sum);
+#if PLAN_KEEPS
+        if (step + plan::high_z >= 0 && step + plan::high_z < made)
+            column.keep_rows(a, step + plan::high_z, shared, newest, x, 0);
+#endif
+        if (step >= 0)
+            column.put_rows(a, step, sum);
+        column.advance(a);
+        shift(sum);
+    }
+}
+#endif
+#if PLAN_PACKS && !PLAN_FLAT
+static __device__ unsigned paces[plan::pace_waves * (plan::pace_groups + 1)];
+
+using Planes = Slots<plan::ring, plan::readers / warp_size>;
+
+// The warp that asks for the planes.
+__device__ __forceinline__ void fill(const Arguments &a, Real *shared, Planes &slots,
+                                     const Point &origin, int planes) {
+    const bool first = threadIdx.x % warp_size == 0;
+    Pace pace = {};
+    if (first)
+        pace.begin<plan::pace_waves, plan::pace_groups>(
+            paces, (blockIdx.z * gridDim.y + blockIdx.y) * gridDim.x + blockIdx.x,
+            gridDim.x * gridDim.y * gridDim.z, plan::wave);
+    for (int k = 0; k < planes; ++k) {
+        if (first) {
+            pace.plane(k);
+            slots.await_free();
+            slots.expect(bytes_of_planes(1));
+            ask(a, slots, shared, origin, origin.z - plan::low_z + k);
+        }
+        slots.sent();
+        slots.next();
+    }
+    if (first)
+        pace.end<plan::pace_groups>();
+}
+
+__device__ __forceinline__ void make_column(const Arguments &a, Real *shared) {
+    Planes slots;
+    slots.begin(shared + plan::barriers);
+    const Point origin = block_origin(a, plan::tile_x, plan::tile_y, plan::walk);
+    const int planes = int(min(Index(plan::walk), a.end[2] - origin.z)) + depth - 1;
+    if (threadIdx.x >= plan::readers) {
+        fill(a, shared, slots, origin, planes);
+        return;
+    }
+    constexpr int across = plan::tile_x / plan::vector;
+    const int x = int(threadIdx.x) % across * plan::vector;
+    const int y = int(threadIdx.x) / across * plan::lane_y;
+    Column column;
+    column.begin(a, {origin.x + x, origin.y + y, origin.z});
+    Sums sum = {};
+#pragma unroll 1
+    for (int step = 1 - depth; step <= planes - depth; ++step) {
+        slots.await_filled();
+        add(shared, slots.slot, x, y, a, sum);
+#if PLAN_KEEPS
+        if (step + plan::high_z >= 0 && step + plan::high_z < planes - depth + 1)
+            column.keep_rows(a, step + plan::high_z, shared, slots.slot, x, y);
+#endif
+        slots.release();
+        slots.next();
+        if (step >= 0) // the sums of points that are to be made
+            column.put_rows(a, step, sum);
+        column.advance(a);
+        shift(sum);
+    }
+}
+#endif
+
+extern "C" __global__ void __launch_bounds__(plan::threads, plan::blocks)
+    STENCIL_KERNEL(const __grid_constant__ Arguments arguments) {
+    const Arguments &a = arguments;
+#if !PLAN_PACKS
+    make_points(a);
+#elif PLAN_FLAT
+    make_tile(a, reinterpret_cast<Real *>(shared_bytes()));
+#else
+    make_column(a, reinterpret_cast<Real *>(shared_bytes()));
+#endif
+}

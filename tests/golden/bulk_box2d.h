@@ -1,0 +1,123 @@
+#define STENCIL_KERNEL box2d1_kernel
+#define PLAN_PACKS 1 // as plan::packs, for the preprocessor
+#define PLAN_FLAT 1 // there is no axis y
+#define PLAN_KEEPS 0 // a side that the shape reaches over is fixed
+#define PLAN_GIVES 1
+#define PLAN_CLAMPS 0
+#define PLAN_MIRRORS 0
+#define PLAN_WRAPS 0
+#include "arch/bulk.cuh"
+
+struct plan {
+    static constexpr int tile_x = 64, tile_y = 1, tile_z = 1;
+    static constexpr int threads_x = 64, threads_y = 1, threads_z = 1;
+    static constexpr int threads = threads_x * threads_y * threads_z;
+    static constexpr int blocks = 4; // to leave registers for, a multiprocessor
+    static constexpr int arrays = 1, outputs = 1;
+    static constexpr bool all_fixed = false; // every side that the shape reaches over
+    static constexpr bool wraps = false, gives_values = true; // some side
+    static constexpr int low_x = 1, low_y = 0, low_z = 1;
+    static constexpr int high_x = 1, high_y = 0, high_z = 1;
+    static constexpr bool packs = true; // rows are loaded and stored as packs
+    static constexpr int vector = 2;
+    static constexpr int walk = 32; // planes that a block makes
+    static constexpr int lane_y = 1; // rows of a thread
+    static constexpr int readers = 64; // threads that make points
+    static constexpr int barriers = 3264; // where they lie in shared memory
+    static constexpr int planes = 34; // that a block reads
+    static constexpr int groups = 2; // of threads, which share them
+};
+
+using Real = double;
+
+struct Grid {
+    Real *data; // cell (0, 0, 0)
+    long long stride_y, stride_z; // in elements; cells of a row are neighbours
+};
+struct Arguments {
+    long long size[3], begin[3], end[3]; // the grid, and the box to update
+    int inner_first[3], inner_end[3]; // the blocks that no edge concerns
+    int aligned; // whether every row starts at a multiple of a pack
+    int steps; // of time that this launch makes
+    Grid grid[2]; // u, u.next
+    Real parameter[1];
+    TensorMap map[1]; // of the arrays that taps read
+};
+static_assert(sizeof(Arguments) == 320, "the host packs 320 bytes");
+
+// The arrays that taps read.
+template <int array> struct Array;
+template <> struct Array<0> { // u
+    static constexpr int grid = 0;
+    static constexpr int low_x = 1, high_x = 1, low_y = 0, high_y = 0, low_z = 1, high_z = 1;
+    static constexpr bool staged = true; // in shared memory ...
+    static constexpr int shared = 0;     // ... from this element on
+};
+template <int output> struct Output;
+template <> struct Output<0> { static constexpr int grid = 1, current = 0; }; // u.next
+
+enum class Boundary { fixed, zero, constant, clamp, mirror, periodic };
+template <Boundary rule> struct Side {
+    static constexpr Boundary kind = rule;
+    static __device__ __forceinline__ Real beyond() {
+        return 0;
+    }
+};
+// Below (0) and above (1) the grid along each of the kernel's axes.
+template <int axis, int side> struct Edge;
+template <> struct Edge<0, 0> : Side<Boundary::zero> {};
+template <> struct Edge<0, 1> : Side<Boundary::zero> {};
+template <> struct Edge<1, 0> : Side<Boundary::clamp> {};
+template <> struct Edge<1, 1> : Side<Boundary::clamp> {};
+template <> struct Edge<2, 0> : Side<Boundary::zero> {};
+template <> struct Edge<2, 1> : Side<Boundary::zero> {};
+
+// What the thread's points read of row y of an array's plane, 0 being the first of theirs: nothing where
+// `last` is before `first`, else so far below and above.
+template <int array, int y> struct Asks;
+template <> struct Asks<0, 0> { static constexpr int first = 0, last = 0, low = 1, high = 1; };
+
+// One point; taps come from `at`.
+template <class At>
+__device__ __forceinline__ void update_point(const At &at, const Arguments &arguments, Real (&out)[1]) {
+    const Real u_xm1ym1 = at.template tap<0, -1, 0, -1>();
+    const Real u_ym1 = at.template tap<0, 0, 0, -1>();
+    const Real u_xp1ym1 = at.template tap<0, 1, 0, -1>();
+    const Real u_xm1 = at.template tap<0, -1, 0, 0>();
+    const Real u_c = at.template tap<0, 0, 0, 0>();
+    const Real u_xp1 = at.template tap<0, 1, 0, 0>();
+    const Real u_xm1yp1 = at.template tap<0, -1, 0, 1>();
+    const Real u_yp1 = at.template tap<0, 0, 0, 1>();
+    const Real u_xp1yp1 = at.template tap<0, 1, 0, 1>();
+    const Real t1 = fma(0.09895833333333333, u_ym1, 0.034722222222222224 * u_xm1ym1);
+    const Real t2 = fma(0.052083333333333336, u_xm1, fma(-0.16319444444444445, u_xp1ym1, t1));
+    const Real t3 = fma(-0.18055555555555555, u_xp1, fma(0.11631944444444445, u_c, t2));
+    const Real t4 = fma(0.13368055555555555, u_yp1, fma(0.06944444444444445, u_xm1yp1, t3));
+    out[0] = fma(-0.19791666666666666, u_xp1yp1, t4);
+}
+// What the plane at hand adds to the points around it: sum[output][k] belongs to the point
+// k - 1 planes away. The last of an output's sums is 0 before.
+// Row by row: dy rows from the point.
+template <int dy> struct InRow {};
+template <class At>
+__device__ __forceinline__ void add_row(InRow<0>, [[maybe_unused]] const At &at,
+                                          [[maybe_unused]] const Arguments &arguments,
+                                          Real (&sum)[1][3]) {
+    const Real u_xm1 = at.template tap<0, -1, 0, 0>();
+    const Real u_c = at.template tap<0, 0, 0, 0>();
+    const Real u_xp1 = at.template tap<0, 1, 0, 0>();
+    sum[0][0] = fma(0.06944444444444445, u_xm1, sum[0][0]);
+    sum[0][0] = fma(0.13368055555555555, u_c, sum[0][0]);
+    sum[0][0] = fma(-0.19791666666666666, u_xp1, sum[0][0]);
+    sum[0][1] = fma(0.052083333333333336, u_xm1, sum[0][1]);
+    sum[0][1] = fma(0.11631944444444445, u_c, sum[0][1]);
+    sum[0][1] = fma(-0.18055555555555555, u_xp1, sum[0][1]);
+    sum[0][2] = fma(0.034722222222222224, u_xm1, sum[0][2]);
+    sum[0][2] = fma(0.09895833333333333, u_c, sum[0][2]);
+    sum[0][2] = fma(-0.16319444444444445, u_xp1, sum[0][2]);
+}
+
+// What does not depend on any tap.
+__device__ __forceinline__ void finish_sums([[maybe_unused]] const Arguments &arguments,
+                                            [[maybe_unused]] Real (&out)[1]) {
+}

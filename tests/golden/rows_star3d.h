@@ -1,0 +1,93 @@
+#define STENCIL_KERNEL star3d2_kernel
+#define PLAN_KEEPS 1 // a side that the shape reaches over is fixed
+#define PLAN_GIVES 1
+#define PLAN_CLAMPS 1
+#define PLAN_MIRRORS 1
+#define PLAN_WRAPS 1
+
+struct plan {
+    static constexpr int tile_x = 512, tile_y = 8, tile_z = 16;
+    static constexpr int threads_x = 1, threads_y = 1, threads_z = 1;
+    static constexpr int threads = threads_x * threads_y * threads_z;
+    static constexpr int blocks = 1; // to leave registers for, a multiprocessor
+    static constexpr int arrays = 1, outputs = 1;
+    static constexpr bool all_fixed = false; // every side that the shape reaches over
+    static constexpr bool wraps = true, gives_values = true; // some side
+    static constexpr int low_x = 2, low_y = 2, low_z = 2;
+    static constexpr int high_x = 2, high_y = 2, high_z = 2;
+    static constexpr int run = 1024; // points between two stores
+    static constexpr int rows = 9;
+};
+
+using Real = float;
+
+struct Grid {
+    Real *data; // cell (0, 0, 0)
+    long long stride_y, stride_z; // in elements; cells of a row are neighbours
+};
+struct Arguments {
+    long long size[3], begin[3], end[3]; // the grid, and the box to update
+    int inner_first[3], inner_end[3]; // the blocks that no edge concerns
+    int aligned; // whether every row starts at a multiple of a pack
+    int steps; // of time that this launch makes
+    Grid grid[2]; // u, u.next
+    Real parameter[1];
+};
+static_assert(sizeof(Arguments) == 160, "the host packs 160 bytes");
+
+// The arrays that taps read.
+template <int array> struct Array;
+template <> struct Array<0> { static constexpr int grid = 0; }; // u
+template <int output> struct Output;
+template <> struct Output<0> { static constexpr int grid = 1, current = 0; }; // u.next
+
+enum class Boundary { fixed, zero, constant, clamp, mirror, periodic };
+template <Boundary rule> struct Side {
+    static constexpr Boundary kind = rule;
+    static __device__ __forceinline__ Real beyond() {
+        return 0;
+    }
+};
+// Below (0) and above (1) the grid along each of the kernel's axes.
+template <int axis, int side> struct Edge;
+template <> struct Edge<0, 0> : Side<Boundary::periodic> {};
+template <> struct Edge<0, 1> : Side<Boundary::periodic> {};
+template <> struct Edge<1, 0> : Side<Boundary::fixed> {};
+template <> struct Edge<1, 1> : Side<Boundary::clamp> {};
+template <> struct Edge<2, 0> : Side<Boundary::mirror> {};
+template <> struct Edge<2, 1> : Side<Boundary::zero> {};
+
+// The rows of x that a point's taps read.
+template <int row> struct Row;
+template <> struct Row<0> { static constexpr int array = 0, dy = 0, dz = 0, low = 2, high = 2; };
+template <> struct Row<1> { static constexpr int array = 0, dy = -1, dz = 0, low = 0, high = 0; };
+template <> struct Row<2> { static constexpr int array = 0, dy = 1, dz = 0, low = 0, high = 0; };
+template <> struct Row<3> { static constexpr int array = 0, dy = 0, dz = -1, low = 0, high = 0; };
+template <> struct Row<4> { static constexpr int array = 0, dy = 0, dz = 1, low = 0, high = 0; };
+template <> struct Row<5> { static constexpr int array = 0, dy = -2, dz = 0, low = 0, high = 0; };
+template <> struct Row<6> { static constexpr int array = 0, dy = 2, dz = 0, low = 0, high = 0; };
+template <> struct Row<7> { static constexpr int array = 0, dy = 0, dz = -2, low = 0, high = 0; };
+template <> struct Row<8> { static constexpr int array = 0, dy = 0, dz = 2, low = 0, high = 0; };
+
+// One point; taps come from `at`.
+template <class At>
+__device__ __forceinline__ void update_point(const At &at, const Arguments &arguments, Real (&out)[1]) {
+    const Real u_c = at.template tap<0, 0, 0, 0>();
+    const Real u_xm1 = at.template tap<0, -1, 0, 0>();
+    const Real u_xp1 = at.template tap<0, 1, 0, 0>();
+    const Real u_ym1 = at.template tap<0, 0, -1, 0>();
+    const Real u_yp1 = at.template tap<0, 0, 1, 0>();
+    const Real u_zm1 = at.template tap<0, 0, 0, -1>();
+    const Real u_zp1 = at.template tap<0, 0, 0, 1>();
+    const Real u_xm2 = at.template tap<0, -2, 0, 0>();
+    const Real u_xp2 = at.template tap<0, 2, 0, 0>();
+    const Real u_ym2 = at.template tap<0, 0, -2, 0>();
+    const Real u_yp2 = at.template tap<0, 0, 2, 0>();
+    const Real u_zm2 = at.template tap<0, 0, 0, -2>();
+    const Real u_zp2 = at.template tap<0, 0, 0, 2>();
+    const Real t1 = fmaf(-0.11298077f, u_xp1, fmaf(0.068509616f, u_xm1, 0.024038462f * u_c));
+    const Real t2 = fmaf(-0.125f, u_zm1, fmaf(0.08052885f, u_yp1, fmaf(0.036057692f, u_ym1, t1)));
+    const Real t3 = fmaf(-0.13701923f, u_xp2, fmaf(0.09254808f, u_xm2, fmaf(0.048076924f, u_zp1, t2)));
+    const Real t4 = fmaf(-0.02764423f, u_zm2, fmaf(0.104567304f, u_yp2, fmaf(0.060096152f, u_ym2, t3)));
+    out[0] = fmaf(0.072115384f, u_zp2, t4);
+}
