@@ -1,11 +1,10 @@
 /* The mode cubin: sources are compiled by NVRTC, for the architecture that the case names, for one
-   in turn, or for all. Of the pairwise selection, those are compiled that have a line which none
-   before them had. Spills are reported, not failed. */
-#include <ctype.h>
+   in turn, or for all. Of the pairwise selection, those are compiled that have among them all that
+   the others have (parts.h). Spills are reported, not failed. */
 #include <stdio.h>
 #include <string.h>
 
-#include "base/hash.h"
+#include "tests/runner/parts.h"
 #include "tests/runner/subject.h"
 
 const char *const cubin_archs[CUBIN_ARCHS] = {"sm_75", "sm_80", "sm_90", "sm_100", "sm_120"};
@@ -21,16 +20,11 @@ typedef struct compiling {
     const char *most_local_name;
     double seconds;
     bool missing; /* NVRTC */
+    long known;   /* cases that have nothing of their own */
 
-    /* The cases are looked at in their order, whichever thread is faster: the same are compiled in
-       every run. */
-    pthread_cond_t next;
-    int turn;        /* the case to look at */
-    long known;      /* cases whose source had no new line */
-    uint64_t *lines; /* a table of hashes, 0 where it is free */
+    parts *parts; /* of each case, or NULL: every case is compiled, for all architectures */
+    bool *chosen; /* or NULL: parts are still being found */
 } compiling;
-
-enum { LINES = 1 << 18 }; /* ten times what there are */
 
 typedef struct compile_one {
     compiling *c;
@@ -38,68 +32,6 @@ typedef struct compile_one {
     int index;
     const char *arch;
 } compile_one;
-
-/* ---- lines that are new ---------------------------------------------------------------------- */
-
-/* Whether it was not in the table, where it is afterwards. */
-static bool put_line(compiling *c, uint64_t hash) {
-    uint64_t *at = &c->lines[hash % LINES];
-    while (*at != 0 && *at != hash)
-        at = at + 1 < c->lines + LINES ? at + 1 : c->lines;
-    const bool found = *at == hash;
-    *at = hash;
-    return !found;
-}
-
-/* The hash of a line up to its comment; 0 if it has no more. All numbers count as one. */
-static uint64_t hash_line(const char *line, size_t length) {
-    char kept[512];
-    size_t n = 0;
-    for (size_t i = 0; i < length && n < sizeof kept; i++) {
-        if (strncmp(line + i, "//", 2) == 0)
-            break;
-        if (!isspace((unsigned char)line[i]) &&
-            (n == 0 || kept[n - 1] != '0' || !isdigit((unsigned char)line[i])))
-            kept[n++] = isdigit((unsigned char)line[i]) ? '0' : line[i];
-    }
-    return n > 0 ? checksum_of(kept, n, 0) | 1 : 0;
-}
-
-/* Instructions are written in strings: they are new for each architecture and type of elements. */
-static bool has_new_line(compiling *c, const char *source, const char *arch) {
-    bool found = false;
-    uint64_t target = checksum_of(arch, strlen(arch), 0);
-    for (const char *line = source; *line != '\0';) {
-        const size_t length = strcspn(line, "\n");
-        const uint64_t hash = hash_line(line, length);
-        if (strncmp(line, "using Real =", 12) == 0)
-            target = checksum_of(&hash, sizeof hash, target);
-        if (hash != 0)
-            found |= put_line(c, hash);
-        if (hash != 0 && memchr(line, '"', length) != NULL)
-            found |= put_line(c, checksum_of(&hash, sizeof hash, target) | 1);
-        line += length + (line[length] == '\n');
-    }
-    return found;
-}
-
-/* Waits until every case before has been looked at. Without a source, the case only lets the next
-   one have its turn. */
-static bool take_turn(compiling *c, int index, const char *source, const char *arch) {
-    bool found = true;
-    pthread_mutex_lock(&c->lock);
-    while (c->turn < index)
-        pthread_cond_wait(&c->next, &c->lock);
-    if (c->turn == index) {
-        if (source != NULL && c->options->selection == SELECT_PAIRWISE)
-            found = has_new_line(c, source, arch);
-        c->known += !found;
-        c->turn++;
-        pthread_cond_broadcast(&c->next);
-    }
-    pthread_mutex_unlock(&c->lock);
-    return found;
-}
 
 /* ---- compiling ------------------------------------------------------------------------------- */
 
@@ -124,6 +56,30 @@ static void note(compiling *c, const compile_one *one, const sg_binary *b, const
                b->registers);
 }
 
+static void keep_parts(job *j, compiling *c, int index, const char *source, const char *arch) {
+    const parts found = parts_of(j, source, arch);
+    pthread_mutex_lock(&c->lock);
+    parts *kept = &c->parts[index];
+    kept->hashes = job_array(c->list->job, found.count, sizeof *kept->hashes);
+    memcpy(kept->hashes, found.hashes, found.count * sizeof *kept->hashes);
+    kept->count = found.count;
+    pthread_mutex_unlock(&c->lock);
+}
+
+static void make_cubin(compiling *c, const compile_one *one, const test_subject *s,
+                       const char *name) {
+    sg_binary b = {.struct_size = sizeof b};
+    const sg_status status = sg_kernel_binary(s->kernel, SG_BINARY_CUBIN, &b);
+    if (status == SG_OK) {
+        note(c, one, &b, name);
+        report_pass(c->report, name);
+    } else if (strstr(sg_error(c->context), "NVRTC") != NULL && c->missing) {
+        report_skip(c->report, name, "there is no NVRTC");
+    } else {
+        report_fail(c->report, name, sg_error(c->context));
+    }
+}
+
 static void compile_case(job *j, void *argument) {
     const compile_one *one = argument;
     compiling *c = one->c;
@@ -138,30 +94,20 @@ static void compile_case(job *j, void *argument) {
     test_subject s;
     if (!subject_build(j, c->options, c->context, &t, 1, true, c->report, &s))
         return;
-    if (!take_turn(c, one->index, sg_kernel_text(s.kernel, SG_TEXT_SOURCE), one->arch)) {
-        subject_release(&s);
-        return;
-    }
-    sg_binary b = {.struct_size = sizeof b};
-    const sg_status status = sg_kernel_binary(s.kernel, SG_BINARY_CUBIN, &b);
-    if (status == SG_OK) {
-        note(c, one, &b, name);
-        report_pass(c->report, name);
-    } else if (strstr(sg_error(c->context), "NVRTC") != NULL && c->missing) {
-        report_skip(c->report, name, "there is no NVRTC");
-    } else {
-        report_fail(c->report, name, sg_error(c->context));
-    }
+    if (c->parts != NULL && c->chosen == NULL)
+        keep_parts(j, c, one->index, sg_kernel_text(s.kernel, SG_TEXT_SOURCE), one->arch);
+    else
+        make_cubin(c, one, &s, name);
     subject_release(&s);
 }
 
 static void compile_index(void *argument, int i) {
     compiling *c = argument;
     const test_case *t = &c->list->cases[i];
-    const bool pairwise = c->options->selection == SELECT_PAIRWISE;
-    const int count = !pairwise && t->arch == NULL && t->path != NULL ? CUBIN_ARCHS : 1;
+    const int count = c->parts == NULL && t->arch == NULL && t->path != NULL ? CUBIN_ARCHS : 1;
     /* Properties ask the host's kernels; the product has their shapes and methods. */
-    const bool skipped = t->huge || (pairwise && t->property != NULL);
+    const bool skipped = t->huge || (c->parts != NULL && t->property != NULL) ||
+                         (c->chosen != NULL && !c->chosen[i]);
     for (int a = 0; a < count && !skipped; a++) {
         compile_one one = {c, t, i, t->arch != NULL ? t->arch : cubin_archs[(i + a) % CUBIN_ARCHS]};
         job *own;
@@ -169,7 +115,17 @@ static void compile_index(void *argument, int i) {
             report_fail(c->report, t->name, job_error(own));
         job_end(own);
     }
-    take_turn(c, i, NULL, NULL);
+}
+
+/* Which of the cases to compile. */
+static void choose(job *j, compiling *c) {
+    const int count = c->list->count;
+    c->parts = job_array(j, (size_t)count + 1, sizeof *c->parts);
+    run_parallel(c->options->threads, count, compile_index, c);
+    c->chosen = job_array(j, (size_t)count + 1, sizeof *c->chosen);
+    parts_cover(j, c->parts, count, c->chosen);
+    for (int i = 0; i < count; i++)
+        c->known += c->parts[i].count > 0 && !c->chosen[i];
 }
 
 /* Whether NVRTC can be had, by compiling the first case. */
@@ -188,26 +144,23 @@ static bool nvrtc_is_missing(sg_context *context) {
 }
 
 void mode_cubin(job *j, const options *o, const case_list *list, report *r) {
-    compiling c = {.options = o,
-                   .list = list,
-                   .report = r,
-                   .context = runner_context(o, r),
-                   .lines = job_array(j, LINES, sizeof *c.lines)};
+    compiling c = {.options = o, .list = list, .report = r, .context = runner_context(o, r)};
     if (c.context == NULL)
         return;
     c.missing = nvrtc_is_missing(c.context);
     pthread_mutex_init(&c.lock, NULL);
-    pthread_cond_init(&c.next, NULL);
     if (c.missing) {
         r->skipped += list->count;
         printf("there is no NVRTC: %s\n", sg_error(c.context));
     } else {
+        if (o->selection == SELECT_PAIRWISE)
+            choose(j, &c);
         run_parallel(o->threads, list->count, compile_index, &c);
     }
     sg_close(c.context);
     for (int a = 0; a < CUBIN_ARCHS; a++)
         printf("%s: %ld compiled\n", cubin_archs[a], c.compiled[a]);
-    printf("%ld not compiled: every line of them is in those that are\n", c.known);
+    printf("%ld not compiled: all that they have is in those that are\n", c.known);
     printf(
         "%ld kernels refused, as their cases allow; %ld spill, the worst %d bytes a thread (%s); "
         "at most %d registers; %.1f s of NVRTC\n",
