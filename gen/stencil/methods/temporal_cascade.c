@@ -11,6 +11,7 @@ enum {
     SCHEDULERS = 4,    /* of a multiprocessor */
     MOST_BITS = 32,    /* points of a patch: a bit each */
     MOST_ACROSS = 8,   /* of them along an axis: marks of an edge */
+    MOST_TERMS = 240,  /* of a patch's update, whose code is unrolled: with 500 NVRTC takes 45 s */
 };
 
 /* What of one output's levels lies in shared memory. */
@@ -231,6 +232,12 @@ static const char *fit(job *j, plan *p) {
     if (s->lane[0] > MOST_ACROSS || s->lane[1] > MOST_ACROSS || s->lane[0] * s->lane[1] > MOST_BITS)
         return job_print(j, "lane: a thread holds at most %dx%d points, and %d in all", MOST_ACROSS,
                          MOST_ACROSS, MOST_BITS);
+    const int terms = p->facts->all_taps * s->lane[0] * s->lane[1];
+    if (terms > MOST_TERMS)
+        return job_print(
+            j,
+            "the update of a thread's %dx%d points has %d terms, and at most %d are compiled fast",
+            s->lane[0], s->lane[1], terms, MOST_TERMS);
     const char *refusal = temporal_check_lane(j, p, 0);
     lay(p, &c);
     if (refusal == NULL)
