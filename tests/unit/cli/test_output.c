@@ -152,6 +152,8 @@ static void stop_child(const place *p, int number) {
     const pid_t child = fork();
     assert_true(child >= 0);
     if (child == 0) {
+        if (number != 0)
+            signal(number, SIG_DFL); /* under nohup it would be ignored */
         output_guard_signals();
         output_set all = {0};
         output *o, *other;
