@@ -1,5 +1,5 @@
-/* Merges on the cpu device: algorithms, dtypes, orders, values, sizes around tiles, lists of
-   unequal length, equal keys, and lists that are not sorted at all. */
+/* Merges on the cpu device: own orders, many tiles a block, lists of unequal length, NaN, and lists
+   that are not sorted at all. The cases have the product of algorithms, dtypes and sizes. */
 #include "tests/unit/gen/lists/family_scene.h"
 #include "tests/unit/gen/spec/load_spec.h"
 #include "tests/unit/group.h"
@@ -11,70 +11,11 @@ static const char *const algorithms[] = {"merge-path", "one-launch", "co-rank", 
 static const char *const dtypes[] = {"float", "double", "int32", "int64", "uint32"};
 enum { ALGORITHMS = 5, DTYPES = 5 };
 
-/* Every dtype of keys and values, both orders, every kind of data. */
-static void test_dtypes(void **state) {
-    (void)state;
-    for (int which = 0; which < DTYPES * (DTYPES + 1); which++) {
-        const int keys = which % DTYPES, values = which / DTYPES - 1;
-        const int algorithm = (which + which / DTYPES) % ALGORITHMS;
-        char text[256], schedule[64];
-        snprintf(text, sizeof text, "return merge { name = 'm', keys = '%s', order = '%s'%s%s%s }",
-                 dtypes[keys], which % 2 ? "descending" : "ascending",
-                 values < 0 ? "" : ", values = '", values < 0 ? "" : dtypes[values],
-                 values < 0 ? "" : "'");
-        snprintf(schedule, sizeof schedule, "%s threads=32", algorithms[algorithm]);
-        scene s;
-        scene_open(&s, text, schedule);
-        for (int kind = 0; kind < DRAW_KINDS; kind++)
-            for (uint64_t seed = 1; seed < 6; seed++)
-                assert_int_equal(
-                    scene_draw(&s, 1500 * (int64_t)seed, 1, kind, kind, false, seed).undecidable,
-                    0);
-        scene_close(&s);
-    }
-}
-
 /* Random data of n elements, of which a has none, all, one, half or a third. */
 static void expect_shares(scene *s, int64_t n, int kind, int offset) {
     const int64_t shares[] = {0, n, n > 0, n / 2, n / 3};
     for (int i = 0; i < 5; i++)
         scene_draw(s, shares[i], n - shares[i], kind, offset, false, (uint64_t)(n + i));
-}
-
-/* Around every power of two and tile. */
-static void test_sizes(void **state) {
-    (void)state;
-    static const char *const schedules[] = {
-        "merge-path threads=32 items=1 early=1",
-        "merge-path threads=64 items=4",
-        "merge-path threads=32 items=5 lanes=8 early=3",
-        "merge-path threads=64 items=2 lanes=32",
-        "one-launch threads=32 items=1 blocks=1",
-        "one-launch threads=64 items=3 rounds=5 stages=2",
-        "co-rank threads=32 items=1",
-        "co-rank threads=32 items=5",
-        "tiled threads=32 items=1 rounds=3",
-        "tiled threads=64 items=4 rounds=2",
-        "circular threads=32 items=1 rounds=5",
-        "circular threads=32 items=3 rounds=2",
-    };
-    for (size_t k = 0; k < sizeof schedules / sizeof *schedules; k++) {
-        scene s;
-        scene_open(&s, "return merge { name = 'm', keys = 'int32', values = 'int32' }",
-                   schedules[k]);
-        const program *p = s.made->program;
-        const int64_t tile = p->launches[p->launch_count - 1].per_block[0];
-        for (int64_t n = 0; n < 4; n++)
-            expect_shares(&s, n, DRAW_RANDOM, (int)n);
-        for (int64_t n = 16; n <= 4096; n *= 2)
-            for (int d = -1; d <= 1; d++)
-                expect_shares(&s, n + d, d == 0 ? DRAW_CONSTANT : DRAW_FEW, d + 1);
-        for (int m = 1; m < 40; m += 3)
-            for (int d = -1; d <= 1; d++)
-                scene_draw(&s, m * tile + d, 1, m % 2 ? DRAW_FEW : DRAW_RANDOM, 0, false,
-                           (uint64_t)m);
-        scene_close(&s);
-    }
 }
 
 /* Blocks merge many tiles each, in one or two buffers: by a fixed number of tiles, and by as many
@@ -330,7 +271,6 @@ static void test_refusals(void **state) {
 }
 
 static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(test_dtypes),   cmocka_unit_test(test_sizes),
     cmocka_unit_test(test_shares),   cmocka_unit_test(test_own_orders),
     cmocka_unit_test(test_nan),      cmocka_unit_test(test_unsorted),
     cmocka_unit_test(test_call),     cmocka_unit_test(test_plans),

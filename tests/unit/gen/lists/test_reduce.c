@@ -1,5 +1,5 @@
-/* Reductions on the cpu device: operators, dtypes, algorithms, sizes around tiles, offsets,
-   segments, two inputs, special values, refusals. */
+/* Reductions on the cpu device: segments, own operators, two inputs, special values, refusals. The
+   cases have the product of operators, dtypes, algorithms and sizes. */
 #include "tests/unit/gen/lists/family_scene.h"
 #include "tests/unit/group.h"
 
@@ -8,9 +8,7 @@
 static const char *const algorithms[] = {"one-pass", "interleaved", "coalesced", "shared",
                                          "coarsened"};
 static const char *const dtypes[] = {"float", "double", "int32", "int64", "uint32"};
-static const char *const operators[] = {"sum", "product", "min", "max", "argmin", "argmax",
-                                        "all", "any",     "and", "or",  "xor"};
-enum { ALGORITHMS = 5, DTYPES = 5, OPERATORS = 11, NAMED_FOR_REALS = 8 };
+enum { ALGORITHMS = 5, DTYPES = 5 };
 
 /* The last element that is not 0: associative, and its order counts. */
 #define LAST                                                                                       \
@@ -22,54 +20,6 @@ static const char *reduce_text(const char *dtype, const char *more) {
     static char text[512];
     snprintf(text, sizeof text, "return reduce { name = 'r', dtype = '%s', %s }", dtype, more);
     return text;
-}
-
-/* Every operator with every second dtype, the algorithms in turn; every kind of data. */
-static void test_operators(void **state) {
-    (void)state;
-    int which = 0;
-    for (int o = 0; o < OPERATORS; o++)
-        for (int d = 0; d < DTYPES; d++) {
-            if ((d < 2 && o >= NAMED_FOR_REALS) || (o + d) % 2 != 0)
-                continue;
-            char more[128], schedule[64];
-            snprintf(more, sizeof more, "op = '%s'", operators[o]);
-            snprintf(schedule, sizeof schedule, "%s threads=64", algorithms[which++ % ALGORITHMS]);
-            scene s;
-            scene_open(&s, reduce_text(dtypes[d], more), schedule);
-            const int64_t sizes[] = {0, 1, 2, 3, 63, 129, 5000};
-            for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
-                scene_expect(&s, sizes[i], 1, (int)i, false, (uint64_t)which);
-            for (int kind = DRAW_CONSTANT; kind < DRAW_KINDS; kind++)
-                scene_expect_kind(&s, 3000, 1, kind);
-            scene_close(&s);
-        }
-}
-
-/* Around every power of two and tile, with all offsets, where the order counts and where it does
-   not. */
-static void test_sizes(void **state) {
-    (void)state;
-    for (int a = 0; a < 2 * ALGORITHMS; a++) {
-        const char *algorithm = algorithms[a / 2];
-        const bool ordered = a % 2 == 1;
-        if (ordered && strcmp(algorithm, "coalesced") == 0)
-            continue;
-        char schedule[64];
-        snprintf(schedule, sizeof schedule, "%s threads=32%s", algorithm,
-                 a < 2 ? " items=8 blocks=5" : "");
-        scene s;
-        scene_open(&s, reduce_text(a / 2 % 2 ? "int32" : "int64", ordered ? LAST : "op = 'sum'"),
-                   schedule);
-        const int64_t tile = s.made->program->launches[0].per_block[0];
-        for (int64_t n = 1; n <= 1 << 14; n *= 2)
-            for (int d = -1; d <= 1; d++)
-                scene_expect(&s, n + d, 1, (int)(n + d) % 17, false, (uint64_t)n + 1);
-        for (int64_t tiles = 1; tiles < 200; tiles = 3 * tiles + 1)
-            for (int d = -1; d <= 1; d++)
-                scene_expect(&s, tiles * tile + d, 1, (int)tiles % 5, false, (uint64_t)tiles);
-        scene_close(&s);
-    }
 }
 
 /* Segments of any length, by warps and by blocks, where the order counts and where it does not. */
@@ -384,8 +334,6 @@ static void test_refusals(void **state) {
 }
 
 static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(test_operators),
-    cmocka_unit_test(test_sizes),
     cmocka_unit_test(test_segments),
     cmocka_unit_test(test_own_operators),
     cmocka_unit_test(test_maps),

@@ -1,4 +1,5 @@
-/* Scans on the cpu device: operators, dtypes, algorithms, sizes around tiles, offsets, in place. */
+/* Scans on the cpu device: own operators, special values, plans. The cases have the product of
+   operators, dtypes, algorithms and sizes. */
 #include "tests/unit/gen/lists/family_scene.h"
 #include "tests/unit/gen/spec/load_spec.h"
 #include "tests/unit/group.h"
@@ -8,74 +9,12 @@
 static const char *const algorithms[] = {"look-back", "persistent", "kogge-stone", "double-buffer",
                                          "brent-kung"};
 static const char *const dtypes[] = {"float", "double", "int32", "int64", "uint32"};
-static const char *const operators[] = {"sum", "product", "min", "max", "all",
-                                        "any", "and",     "or",  "xor"};
-enum { ALGORITHMS = 5, DTYPES = 5, OPERATORS = 9 };
+enum { ALGORITHMS = 5, DTYPES = 5 };
 
 static const char *scan_text(const char *dtype, const char *more) {
     static char text[512];
     snprintf(text, sizeof text, "return scan { name = 's', dtype = '%s', %s }", dtype, more);
     return text;
-}
-
-/* Every operator with every second dtype, the algorithms and kinds in turn. */
-static void test_operators(void **state) {
-    (void)state;
-    int which = 0;
-    for (int o = 0; o < OPERATORS; o++)
-        for (int d = 0; d < DTYPES; d++) {
-            if ((d < 2 && o > 5) || (o + d) % 2 != 0)
-                continue;
-            char more[128];
-            const bool exclusive = which % 3 == 1;
-            snprintf(more, sizeof more, "op = '%s', kind = '%s'", operators[o],
-                     exclusive ? "exclusive" : "inclusive");
-            char schedule[64];
-            snprintf(schedule, sizeof schedule, "%s threads=64", algorithms[which++ % ALGORITHMS]);
-            scene s;
-            scene_open(&s, scan_text(dtypes[d], more), schedule);
-            const int64_t sizes[] = {1, 63, 129, 5000};
-            for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
-                scene_expect(&s, sizes[i], 1, (int)i, which % 2 == 0, (uint64_t)which);
-            for (int kind = DRAW_CONSTANT; kind < DRAW_KINDS; kind++)
-                scene_expect_kind(&s, 3000, 1, kind);
-            scene_close(&s);
-        }
-}
-
-/* Around every power of two, warp, tile, and tile of tile sums. */
-static void test_sizes(void **state) {
-    (void)state;
-    static const char *const schedules[] = {
-        "look-back threads=32 items=1",           "look-back threads=64 items=4",
-        "persistent threads=32 items=4 ahead=2",  "persistent threads=64 items=6 stages=3 draw=2",
-        "persistent threads=32 items=8 stages=1", "kogge-stone threads=32",
-        "kogge-stone threads=64 items=3",         "double-buffer threads=32",
-        "double-buffer threads=32 items=2",       "brent-kung threads=32",
-        "brent-kung threads=32 items=6",
-    };
-    for (size_t k = 0; k < sizeof schedules / sizeof *schedules; k++) {
-        scene s;
-        scene_open(&s, scan_text(k % 2 == 0 ? "int32" : "int64", "init = 7"), schedules[k]);
-        const program_launch *l = &s.made->program->launches[0];
-        const int64_t tile = l->per_block[0];
-        int64_t sizes[64];
-        int count = 0;
-        for (int64_t n = 0; n < 4; n++)
-            sizes[count++] = n;
-        for (int64_t n = 16; n <= 4096; n *= 4)
-            for (int d = -1; d <= 1; d++)
-                sizes[count++] = n + d;
-        for (int d = -1; d <= 1; d++) {
-            sizes[count++] = tile + d;
-            sizes[count++] = 33 * tile + d;
-            if (tile <= 64)
-                sizes[count++] = tile * tile + tile + d;
-        }
-        for (int i = 0; i < count; i++)
-            scene_expect(&s, sizes[i], 1, i % 5, i % 3 == 0, (uint64_t)i + 1);
-        scene_close(&s);
-    }
 }
 
 /* An operator that does not commute: the last element that is not 0. */
@@ -386,7 +325,6 @@ static void test_refusals(void **state) {
 }
 
 static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(test_operators),     cmocka_unit_test(test_sizes),
     cmocka_unit_test(test_own_operators), cmocka_unit_test(test_special_values),
     cmocka_unit_test(test_verdicts),      cmocka_unit_test(test_parameters),
     cmocka_unit_test(test_deterministic), cmocka_unit_test(test_call),

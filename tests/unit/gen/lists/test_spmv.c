@@ -1,5 +1,5 @@
-/* Products with sparse matrices on the cpu device: formats, algorithms, dtypes, index widths,
-   several vectors, kinds of matrices, sizes around warps and tiles. */
+/* Products with sparse matrices: refusals, the choice, numbers, sources, determinism. The cases
+   have the product of formats, algorithms, dtypes, matrices and sizes. */
 #include "tests/unit/gen/lists/family_scene.h"
 
 #include <math.h>
@@ -40,78 +40,6 @@ static const char *spmv_text(const char *more) {
     static char text[256];
     snprintf(text, sizeof text, "return spmv { name = 's', %s }", more);
     return text;
-}
-
-static int kind_count(void) {
-    int count = 0;
-    while (spmv_kinds[count] != NULL)
-        count++;
-    return count;
-}
-
-/* All kinds of matrices at various sizes; each seed draws other factors. */
-static void expect_all(scene *s, uint64_t *seed) {
-    static const int64_t sizes[] = {0, 1, 2, 3, 31, 32, 33, 255, 256, 257, 1000};
-    enum { SIZES = sizeof sizes / sizeof *sizes };
-    for (int kind = 0; kind < kind_count(); kind++)
-        for (int i = 0; i < SIZES; i++, (*seed)++) {
-            const family_verdict v =
-                scene_draw(s, sizes[i], 1, kind, (int)(*seed % 3), false, *seed);
-            if (strcmp(spmv_kinds[kind], "wild") != 0)
-                assert_int_equal(v.undecidable, 0);
-        }
-}
-
-static void test_formats(void **state) {
-    (void)state;
-    uint64_t seed = 1;
-    for (int i = 0; i < SCHEDULES; i++) {
-        scene s;
-        scene_open(&s, spmv_text(i % 2 == 0 ? "dtype = 'double'" : "dtype = 'float'"),
-                   schedules[i]);
-        expect_all(&s, &seed);
-        scene_draw(&s, 100000, 1, i % kind_count(), 1, false, seed++);
-        scene_close(&s);
-    }
-}
-
-/* The further dtypes, index widths and numbers of vectors of csr, sell and dia. */
-static void test_variants(void **state) {
-    (void)state;
-    static const char *const kernels[] = {"csr thread threads=64", "csr warp lanes=8 threads=64",
-                                          "csr balanced threads=64 items=3", "sell threads=64",
-                                          "dia threads=64"};
-    static const char *const variants[] = {
-        "dtype = 'double', matrix = 'float'",
-        "dtype = 'float', index = 'int64'",
-        "dtype = 'double', vectors = 3",
-        "dtype = 'double', matrix = 'float', index = 'int64', vectors = 2",
-    };
-    uint64_t seed = 1000;
-    for (int k = 0; k < 5; k++)
-        for (int i = 0; i < 4; i++) {
-            scene s;
-            scene_open(&s, spmv_text(variants[i]), kernels[k]);
-            expect_all(&s, &seed);
-            scene_close(&s);
-        }
-}
-
-/* Each format in one dtype once more, with every kind of matrix. */
-static void test_dtypes(void **state) {
-    (void)state;
-    static const char *const kernels[] = {"csr thread", "csr warp", "csr balanced", "coo",
-                                          "csc",        "ell",      "hyb",          "jds",
-                                          "dia",        "bcsr",     "pkt",          "sell"};
-    uint64_t seed = 5000;
-    for (int k = 0; k < 12; k++)
-        for (int type = k % 2; type < 2; type += 2) {
-            scene s;
-            scene_open(&s, spmv_text(type ? "dtype = 'double'" : "dtype = 'float'"), kernels[k]);
-            for (int kind = 0; kind < kind_count(); kind++)
-                scene_draw(&s, 5000, 1, kind, 0, false, seed++);
-            scene_close(&s);
-        }
 }
 
 /* ---- refusals ------------------------------------------------------------------------------ */
@@ -386,10 +314,8 @@ static void test_determinism(void **state) {
 }
 
 static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(test_formats),     cmocka_unit_test(test_variants),
-    cmocka_unit_test(test_dtypes),      cmocka_unit_test(test_refusals),
-    cmocka_unit_test(test_spec_errors), cmocka_unit_test(test_choice),
-    cmocka_unit_test(test_numbers),     cmocka_unit_test(test_numbers),
+    cmocka_unit_test(test_refusals),    cmocka_unit_test(test_spec_errors),
+    cmocka_unit_test(test_choice),      cmocka_unit_test(test_numbers),
     cmocka_unit_test(test_sources),     cmocka_unit_test(test_words),
     cmocka_unit_test(test_determinism),
 };
