@@ -5,7 +5,6 @@
 #define SG_CLI_COMMANDS_CHECKPOINT_H
 
 #include "cli/files/arrays.h"
-#include "cli/files/part_file.h"
 
 /* What a run has recorded so far, behind the arrays: rows of traces, or samples of a monitor (their
    steps, then their values, of 8 bytes each). */

@@ -8,7 +8,6 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "cli/commands/keep.h"
 #include "cli/commands/run.h"
 #include "cli/commands/snapshots.h"
 #include "cli/files/monitors.h"

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "base/component.h"
+#include "base/text.h"
 #include "cli/files/arrays.h"
 
 /* After a run the newest values of an inout field are where its current ones were read. */

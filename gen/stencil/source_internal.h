@@ -46,18 +46,18 @@ void source_write_rotation(text *, const program *);
 /* " for dense arrays of shape (ny, nx)": of a grid of so many dimensions. */
 void source_write_extents(text *, int dims);
 
-/* source_ways.c: of a plan with single steps beside it. */
+/* Of a plan with single steps beside it. */
 int source_count_ways(const plan *);
 void source_describe_ways(job *, const plan *, program *);
 void source_write_way_notes(text *, const plan *, const program *);
 
-/* source_passes.c: how to launch several passes, as comments. */
+/* How to launch several passes, as comments. */
 void source_write_pass_notes(text *, const model *, const program *);
 
 /* source_sums.c: what a plane adds to the sums around it. */
 void source_write_sums(text *, const model *, const plan *, const emitter *);
 
-/* source_runs.c: the weights in constant memory, and what they leave of the update. */
+/* The weights in constant memory, and what they leave of the update. */
 void source_write_runs(text *, const model *, const plan *, const emitter *);
 
 #endif
