@@ -9,8 +9,8 @@
 #include <sys/stat.h>
 
 #include "base/clock.h"
+#include "cli/commands/run.h"
 #include "cli/commands/run_local.h"
-#include "cli/commands/snapshots.h"
 
 enum { UNLOOKED = 100 };
 

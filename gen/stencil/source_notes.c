@@ -2,7 +2,7 @@
    of a plan with several steps, the passes of a filter. Takes: its program. Makes: comments. */
 #include "gen/stencil/method.h"
 #include "gen/stencil/schedule.h"
-#include "gen/stencil/source_internal.h"
+#include "gen/stencil/source.h"
 
 static const char *const extents[] = {"nx", "ny", "nz"};
 

@@ -1,7 +1,7 @@
 /* The generated plan.h: what a template must know, as C++ constants and functions.
    Takes: a model, a plan and where its grids stand. Makes: text. */
 #include "gen/stencil/method.h"
-#include "gen/stencil/source_internal.h"
+#include "gen/stencil/source.h"
 
 #include <string.h>
 

@@ -2,7 +2,7 @@
    sums, and the tables of the method constant. Takes: such a model and its plan. Makes: text. */
 #include "gen/expr/expr.h"
 #include "gen/stencil/method.h"
-#include "gen/stencil/source_internal.h"
+#include "gen/stencil/source.h"
 
 #include "gen/source/emit.h"
 
