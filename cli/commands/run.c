@@ -9,6 +9,7 @@
 
 #include "base/clock.h"
 #include "cli/commands/run.h"
+#include "cli/commands/snapshots.h"
 #include "cli/files/records.h"
 
 enum { BATCH_MILLISECONDS = 200, STEPS_UNLOOKED = 100 };

@@ -5,6 +5,7 @@
 #define SG_CLI_COMMANDS_RUN_LOCAL_H
 
 #include "cli/commands/run.h"
+#include "cli/commands/snapshots.h"
 #include "cli/files/records.h"
 #include "cli/ranks.h"
 

@@ -1,5 +1,5 @@
 /* The snapshots of run: which array goes to which files, and how it is drawn. */
-#include "cli/commands/run.h"
+#include "cli/commands/snapshots.h"
 
 #include <ctype.h>
 #include <inttypes.h>
