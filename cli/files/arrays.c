@@ -195,7 +195,8 @@ static int clear(arrays *a, int index) {
     return l.code;
 }
 
-void arrays_describe_initial(const arrays *a, int index, initial *out) {
+/* How an item begins, for initial_each; *name is for errors. */
+static void arrays_describe_initial(const arrays *a, int index, initial *out) {
     *out = (initial){.name = phrase("--init %s", a->items[index].info.name),
                      .expression = a->items[index].init,
                      .type = a->items[index].type};

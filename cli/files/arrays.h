@@ -116,9 +116,6 @@ bool arrays_is(const arrays *, sg_kind);
 /* Whether steps change what the item holds: a level of an inout field that is read. */
 bool arrays_changes(const arrays *, int item);
 
-/* How an item begins, for initial_each; *name is for errors. */
-void arrays_describe_initial(const arrays *, int item, initial *out);
-
 /* Describes an item for a file. */
 void arrays_describe(const arrays *, int item, datafile_array *out);
 
@@ -136,9 +133,6 @@ int arrays_find_nan(const arrays *, bool began, int *item);
 
 /* The item that an output of this name shows: a field, or its previous level; or −1. */
 int arrays_find_output(const arrays *, const char *name);
-
-/* Whether an output writes this item. */
-bool arrays_is_shown(const arrays *, int item);
 
 /* Parts of arrays_open and arrays_close. */
 int arrays_match(arrays *);   /* files with arrays */

@@ -10,7 +10,7 @@
 
 _Static_assert((int)MAX_SETS <= (int)MAX_FIELDS, "an output for each set");
 
-const spec_key spec_set_keys[] = {
+static const spec_key spec_set_keys[] = {
     {"field", "the field that values are added to, or that is recorded"},
     {"inject", "inject(s, f, p): what is added; s is the point's sample of the step"},
     {"sample", "true: the field is recorded"},
@@ -146,7 +146,7 @@ void spec_read_points(lua_State *L, int table, bool named, model *m) {
 
 /* ---- monitors -------------------------------------------------------------------------------- */
 
-const spec_key spec_monitor_keys[] = {
+static const spec_key spec_monitor_keys[] = {
     {"op", "how the numbers of all cells are joined: \"sum\", \"max\", ... as of reduce"},
     {"map", "map(f, p, at): the number of a cell; it reads as an update does"},
     {NULL, NULL},

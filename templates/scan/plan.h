@@ -10,7 +10,9 @@ using Real = float;
 
 struct alignas(8) Parameter {
     Real value;
-    __device__ __forceinline__ operator Real() const { return value; }
+    __device__ __forceinline__ operator Real() const {
+        return value;
+    }
 };
 struct Arguments {
     long long count;
@@ -28,7 +30,15 @@ struct plan {
     static constexpr int shared_bytes = 8272;
 };
 
-__device__ __forceinline__ Real identity() { return 0; }
-__device__ __forceinline__ Real combine(const Arguments &, Real a, Real b) { return a + b; }
-__device__ __forceinline__ Real element(const Arguments &, Real x) { return x; }
-__device__ __forceinline__ Real initial(const Arguments &) { return identity(); }
+__device__ __forceinline__ Real identity() {
+    return 0;
+}
+__device__ __forceinline__ Real combine(const Arguments &, Real a, Real b) {
+    return a + b;
+}
+__device__ __forceinline__ Real element(const Arguments &, Real x) {
+    return x;
+}
+__device__ __forceinline__ Real initial(const Arguments &) {
+    return identity();
+}
