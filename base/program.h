@@ -376,67 +376,28 @@ static inline int program_grid_count(const program *p) {
 
 /* The bytes of a cell of a grid of the arguments: of an array, or of a layer. All arrays of a
    program of calls have the same type of cells, and its layers hold their values. */
-static inline size_t program_grid_bytes(const program *p, int grid) {
-    const int like = grid < p->array_count ? grid : p->grid.call_count > 0 ? 0 : -1;
-    const size_t own = like >= 0 ? p->arrays[like].element_bytes : 0;
-    return own > 0 ? own : p->element_bytes;
-}
+size_t program_grid_bytes(const program *p, int grid);
 
 static inline size_t program_layer_bytes(const program *p) {
     return program_grid_bytes(p, p->array_count);
 }
 
 /* Where the maps begin in an argument struct of so many bytes without them. */
-static inline size_t program_maps_offset(const program *p, size_t plain) {
-    const size_t step = p->grid.map_count > 0 ? PROGRAM_MAP_ALIGNMENT : 1;
-    return (plain + step - 1) / step * step;
-}
+size_t program_maps_offset(const program *p, size_t plain);
 
 /* The size of the argument struct, once all of its parts are known. */
-static inline size_t program_arguments_bytes(const program *p) {
-    const size_t parameters = p->parameter_count > 0 ? (size_t)p->parameter_count : 1;
-    if (!program_is_grid(p))
-        return 8 * ((size_t)(p->lists.size_count + p->array_count + p->lists.temporary_count +
-                             p->lists.tagged) +
-                    parameters);
-    const size_t grids = PROGRAM_GRID_BYTES * (size_t)program_grid_count(p);
-    const size_t plain =
-        (PROGRAM_OFFSET_GRIDS + grids + parameters * p->element_bytes + 7) / 8 * 8 +
-        (p->grid.positions ? PROGRAM_POSITION_BYTES : 0);
-    return program_maps_offset(p, plain) + PROGRAM_MAP_BYTES * (size_t)p->grid.map_count;
-}
+size_t program_arguments_bytes(const program *p);
 
 /* The bytes of a cooperative way's words: for each 4 bytes of a cell of each output one of 8, for
    rounds of odd and of even number. SIZE_MAX where they are more than that. */
-static inline size_t program_exchange_bytes(const program *p, const int64_t size[PROGRAM_AXES]) {
-    size_t bytes = 0;
-    for (int i = 0; i < p->array_count; i++)
-        bytes += p->arrays[i].written ? 4 * p->element_bytes : 0;
-    for (int axis = 0; axis < PROGRAM_AXES; axis++) {
-        if (bytes > SIZE_MAX / (size_t)size[axis])
-            return SIZE_MAX;
-        bytes *= (size_t)size[axis];
-    }
-    return bytes;
-}
+size_t program_exchange_bytes(const program *p, const int64_t size[PROGRAM_AXES]);
 
 /* Whether a grid of this size, along grid axes, can take the way, if all of it is updated. */
-static inline bool program_way_fits(const program_launch *l, const int64_t size[PROGRAM_AXES]) {
-    for (int k = 0; k < PROGRAM_AXES; k++)
-        if (l->grid.axes[k] >= 0 && size[l->grid.axes[k]] < l->grid.least[k])
-            return false;
-    return true;
-}
+bool program_way_fits(const program_launch *l, const int64_t size[PROGRAM_AXES]);
 
 /* The launch whose facts are told where there are several: the first way; else the first of those
    with the most shared memory, which does most of the work. */
-static inline int program_main_launch(const program *p) {
-    int main = 0;
-    for (int i = 1; i < program_own_launches(p) && !program_has_ways(p); i++)
-        if (p->launches[i].shared_bytes > p->launches[main].shared_bytes)
-            main = i;
-    return main;
-}
+int program_main_launch(const program *p);
 
 /* The value of an extent; `sizes` are those of a call. */
 static inline int64_t program_extent_of(const program_extent *e, const int64_t *sizes) {
@@ -445,26 +406,10 @@ static inline int64_t program_extent_of(const program_extent *e, const int64_t *
 }
 
 /* Elements of an array of a call of lists, all axes together. */
-static inline int64_t program_elements(const program *p, int array, const int64_t *sizes) {
-    int64_t elements = 1;
-    for (int axis = 0; axis < PROGRAM_AXES; axis++)
-        elements *= program_extent_of(&p->arrays[array].lists.extent[axis], sizes);
-    return elements;
-}
+int64_t program_elements(const program *p, int array, const int64_t *sizes);
 
 /* The blocks of a launch of lists along an axis; of resident ones there may be fewer. */
-static inline int64_t program_blocks(const program_launch *l, int axis, const int64_t *sizes) {
-    const program_block_rule *rule = &l->lists.blocks[axis];
-    const int64_t items = program_extent_of(&rule->items, sizes);
-    const int64_t cluster = rule->cluster > 1 ? rule->cluster : 1;
-    if (items <= 0)
-        return rule->least ? cluster : 0;
-    if (items <= rule->alone)
-        return cluster;
-    const int64_t needed = (items - 1) / l->per_block[axis] + 1;
-    const int64_t blocks = ((needed - 1) / cluster + 1) * cluster;
-    return rule->most > 0 && blocks > rule->most ? rule->most : blocks;
-}
+int64_t program_blocks(const program_launch *l, int axis, const int64_t *sizes);
 
 /* The alignment that `aligned` needs: all data pointers and both strides of every array with
    extent, and begin[0], are multiples of `vector` elements (pointers: of vector·element_bytes). */

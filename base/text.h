@@ -37,4 +37,12 @@ const char *text_nearest(const char *word, const char *const *words, size_t coun
 /* The whole number that is all of `length` digits, if it is at most `most`; else −1. */
 int text_whole(const char *digits, size_t length, int most);
 
+/* ---- names of components --------------------------------------------------------------------- */
+
+/* The number, from 1, of the component of `whole` that has this name; 0: it is none. */
+int component_number(const char *name, const char *whole);
+
+/* Orders names, those of components by their numbers, for qsort. */
+int component_compare(const char *a, const char *b);
+
 #endif

@@ -79,19 +79,6 @@ void cliff_fail(cliff *c, const char *text) {
         c->error = must_have(strdup(text));
 }
 
-/* The model's estimate of the plan that was made: the row of `explain` with the same plan. */
-static double estimate(search *s, const sg_build_options *o, const char *plan) {
-    sg_explanation *e;
-    double seconds = 0;
-    if (sg_explain(s->context, "cliff.lua", o, &e) != SG_OK)
-        return 0;
-    for (int i = 0; i < e->row_count; i++)
-        if (e->rows[i].plan != NULL && strcmp(e->rows[i].plan, plan) == 0)
-            seconds = e->rows[i].estimated_seconds;
-    sg_explanation_free(e);
-    return seconds;
-}
-
 static void build(search *s, cliff *c, int entrant) {
     const problem *p = entrant == NEXT ? &c->next : &c->problem;
     char *text = problem_spec(p);
@@ -107,7 +94,7 @@ static void build(search *s, cliff *c, int entrant) {
         cliff_fail(c, sg_error(s->context));
     } else if (status == SG_OK) {
         c->of[entrant].plan = sg_kernel_text(c->of[entrant].kernel, SG_TEXT_PLAN);
-        c->of[entrant].model = estimate(s, &o, c->of[entrant].plan);
+        c->of[entrant].model = plan_estimate(s->context, "cliff.lua", &o, c->of[entrant].plan);
     }
     free(text);
 }

@@ -138,6 +138,19 @@ double median(double *values, int count) {
     return (values[(count - 1) / 2] + values[count / 2]) / 2;
 }
 
+double plan_estimate(sg_context *context, const char *spec, const sg_build_options *o,
+                     const char *plan) {
+    sg_explanation *e;
+    double seconds = 0;
+    if (sg_explain(context, spec, o, &e) != SG_OK)
+        return 0;
+    for (int i = 0; i < e->row_count; i++)
+        if (e->rows[i].plan != NULL && strcmp(e->rows[i].plan, plan) == 0)
+            seconds = e->rows[i].estimated_seconds;
+    sg_explanation_free(e);
+    return seconds;
+}
+
 void json_text(FILE *out, const char *key, const char *value) {
     fprintf(out, "\"%s\": ", key);
     if (value == NULL) {

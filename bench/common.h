@@ -7,6 +7,8 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include <stencilgen.h>
+
 extern const char *const bench_program; /* each program's own name, for its messages */
 
 void *must_have(void *memory);
@@ -49,6 +51,10 @@ void schedules_free(schedules *);
 
 /* The middle of the values, which are then in order. */
 double median(double *values, int count);
+
+/* Seconds of the model for the plan that a build of the spec made: by the row of sg_explain with
+   the same plan; 0: there is none. */
+double plan_estimate(sg_context *, const char *spec, const sg_build_options *, const char *plan);
 
 /* ---- files ----------------------------------------------------------------------------------- */
 

@@ -27,19 +27,6 @@ void row_fail(row *r, state state, const char *text) {
 
 /* ---- building -------------------------------------------------------------------------------- */
 
-/* The model's estimate of the plan that was made: the row of `explain` with the same plan. */
-static double estimate(bench *b, const sg_build_options *o, const char *plan) {
-    sg_explanation *e;
-    double seconds = 0;
-    if (sg_explain(b->context, "stencils.lua", o, &e) != SG_OK)
-        return 0;
-    for (int i = 0; i < e->row_count; i++)
-        if (e->rows[i].plan != NULL && strcmp(e->rows[i].plan, plan) == 0)
-            seconds = e->rows[i].estimated_seconds;
-    sg_explanation_free(e);
-    return seconds;
-}
-
 static void build(bench *b, row *r) {
     char *text = shape_spec(r->shape, r->wide, b->options.weights, b->options.boundary);
     sg_build_options o = {.struct_size = sizeof o, .text = text, .schedule = r->schedule};
@@ -52,7 +39,7 @@ static void build(bench *b, row *r) {
         r->info.struct_size = sizeof r->info;
         sg_kernel_facts(r->kernel, &r->info);
         r->plan = sg_kernel_text(r->kernel, SG_TEXT_PLAN);
-        r->estimate = estimate(b, &o, r->plan);
+        r->estimate = plan_estimate(b->context, "stencils.lua", &o, r->plan);
         if (r->way != WAY_RUN && r->info.steps > 1)
             row_fail(r, ROW_REFUSED, "a launch makes several steps");
     }

@@ -92,4 +92,9 @@ double result_points(const sg_result *);
 /* "512x512x512", "2000x1000 with 5000 entries". */
 const char *size_of_result(const sg_result *);
 
+/* explain_team.c: what explain says of ranks, by the library's model. Adds to the report, or to the
+   JSON if it is asked for. */
+int explain_team(session *, const char *spec, const sg_build_options *, int dims, json *,
+                 text *out);
+
 #endif

@@ -11,9 +11,7 @@ template <int array> struct Cell<array, true> {
         const GridOf<Array<array>> &grid = a.grid[Array<array>::grid];
         at = grid.data + opaque(offset(grid, x, y, z));
     }
-    __device__ __forceinline__ Real read(const Arguments &) const {
-        return load(at);
-    }
+    __device__ __forceinline__ Real read(const Arguments &) const { return load(at); }
     __device__ __forceinline__ Real read(const Arguments &a, int dx, int dy, int dz) const {
         return load(at + offset(a.grid[Array<array>::grid], dx, dy, dz));
     }
@@ -43,10 +41,8 @@ template <bool inner, int array = 0> struct Cells {
 };
 template <bool inner> struct Cells<inner, plan::arrays> {
     template <int> __device__ const Cells &of() const; // where nothing is read: named, never called
-    __device__ __forceinline__ void place(const Arguments &, Index, Index, Index) {
-    }
-    __device__ __forceinline__ void advance(const Arguments &) {
-    }
+    __device__ __forceinline__ void place(const Arguments &, Index, Index, Index) {}
+    __device__ __forceinline__ void advance(const Arguments &) {}
 };
 
 // Where a point's results go. `inner` promises that no boundary keeps its value.

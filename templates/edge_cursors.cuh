@@ -49,9 +49,7 @@ template <int array> struct Cell<array, false> {
         }
         return load(column + inside * a.grid[Array<array>::grid].stride_z);
     }
-    __device__ __forceinline__ void advance(const Arguments &) {
-        ++z;
-    }
+    __device__ __forceinline__ void advance(const Arguments &) { ++z; }
 };
 
 template <> struct Target<false> {

@@ -1,9 +1,7 @@
 #pragma once
 #include "arch/memory.cuh"
 
-struct Point {
-    Index x, y, z; // along the kernel's axes
-};
+struct Point { Index x, y, z; }; // along the kernel's axes
 
 #if defined(PLAN_POSITIONS)
 template <int axis> __device__ __forceinline__ Index coordinate(const Point &p) {

@@ -5,9 +5,7 @@
 struct Kept {
     Index first;
     int count;
-    __device__ constexpr bool has(Index i) const {
-        return i >= first && i < first + count;
-    }
+    __device__ constexpr bool has(Index i) const { return i >= first && i < first + count; }
 };
 template <int axis, int side> __device__ constexpr Kept kept_by(Index size, int reach) {
     constexpr Boundary kind = Edge<axis, side>::kind;

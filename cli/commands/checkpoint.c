@@ -1,5 +1,5 @@
 /* The heads of checkpoints. */
-#include "cli/commands/checkpoint.h"
+#include "cli/commands/run.h"
 
 #include <inttypes.h>
 #include <stdio.h>

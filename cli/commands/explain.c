@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/commands/explain_team.h"
+#include "cli/session.h"
 
 enum { PLAN_INDENT = 14, NAME_WIDTH = 17 };
 

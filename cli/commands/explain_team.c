@@ -1,5 +1,5 @@
 /* What explain says of ranks: their parts, ghost cells, and what exchanges cost on each link. */
-#include "cli/commands/explain_team.h"
+#include "cli/session.h"
 
 #include <inttypes.h>
 #include <string.h>

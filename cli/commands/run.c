@@ -8,11 +8,9 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "cli/commands/keep.h"
 #include "cli/commands/run.h"
 #include "cli/commands/snapshots.h"
-#include "cli/files/monitors.h"
-#include "cli/files/points.h"
+#include "cli/files/records.h"
 
 enum { BATCH_MILLISECONDS = 200, STEPS_UNLOOKED = 100 };
 

@@ -1,4 +1,6 @@
-/* What run on one rank and on several share. */
+/* What run on one rank and on several share: its steps, and checkpoints. A checkpoint is
+   the state of a run in one file. A head of text, HEAD bytes long, says what the run is and how far
+   it came; the arrays that steps change follow, whole and in C order. */
 #ifndef SG_CLI_COMMANDS_RUN_H
 #define SG_CLI_COMMANDS_RUN_H
 
@@ -23,5 +25,47 @@ void steps_json(const steps *, json *);
 
 /* run on these ranks (run_team.c). */
 int run_team(session *, const char *spec, ranks *, json *, text *out);
+
+/* ---- checkpoints ----------------------------------------------------------------------------- */
+
+/* What a run has recorded so far, behind the arrays: rows of traces, or samples of a monitor (their
+   steps, then their values, of 8 bytes each). */
+enum { CHECKPOINT_RECORDS = 32 };
+typedef struct checkpoint_record {
+    char name[72];
+    bool is_monitor;
+    int64_t rows, row; /* row: bytes */
+} checkpoint_record;
+
+enum { CHECKPOINT_HEAD = 8192, CHECKPOINT_LINE = 1024, CHECKPOINT_ARRAYS = 64 };
+
+typedef struct checkpoint {
+    char meaning[72];           /* of the spec and its parameters' names, as a digest */
+    char plan[CHECKPOINT_LINE]; /* the schedule, so that a restart makes the same launches */
+    int64_t steps;              /* made */
+    int64_t size[3];
+    size_t element;
+    int count;
+    char names[CHECKPOINT_ARRAYS][72];
+    int record_count;
+    checkpoint_record records[CHECKPOINT_RECORDS];
+} checkpoint;
+
+/* Describes the state of a run after so many steps. */
+void checkpoint_describe(const arrays *, const sg_kernel *, int64_t steps, checkpoint *out);
+uint64_t checkpoint_bytes(const checkpoint *);
+/* False: it has too many names. */
+bool checkpoint_head(const checkpoint *, char head[CHECKPOINT_HEAD]);
+
+/* Reads the head of a file and compares its length. An exit code, after an error. */
+int checkpoint_read(const char *path, checkpoint *out);
+/* Whether it is one of this kernel's. */
+int checkpoint_judge(const char *path, const checkpoint *, const arrays *, const sg_kernel *);
+
+/* Where array number `index` of it begins. */
+uint64_t checkpoint_offset(const checkpoint *, int index);
+/* And record number `index`; the number of the one of this name, −1: there is none. */
+uint64_t checkpoint_record_offset(const checkpoint *, int index);
+int checkpoint_find(const checkpoint *, bool is_monitor, const char *name);
 
 #endif

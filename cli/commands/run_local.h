@@ -4,11 +4,9 @@
 #ifndef SG_CLI_COMMANDS_RUN_LOCAL_H
 #define SG_CLI_COMMANDS_RUN_LOCAL_H
 
-#include "cli/commands/checkpoint.h"
 #include "cli/commands/run.h"
 #include "cli/commands/snapshots.h"
-#include "cli/files/monitors.h"
-#include "cli/files/points.h"
+#include "cli/files/records.h"
 #include "cli/ranks.h"
 
 enum { MOST_PATH = 4096, MOST_OUTPUTS = 64, MOST_MONITORS = 16 };

@@ -9,7 +9,6 @@
 #include <sys/stat.h>
 
 #include "base/clock.h"
-#include "cli/commands/keep.h"
 #include "cli/commands/run_local.h"
 
 enum { UNLOOKED = 100 };

@@ -28,4 +28,9 @@ void run_snapshots_report(const run_snapshots *, const arrays *, json *, text *o
 /* How many steps of a batch to make before something of these, a bit each, is to be done. */
 int64_t steps_until_due(const options *, unsigned what, int64_t made, int64_t batch);
 
+/* Whether a snapshot or the checkpoint would replace another file of the run: its spec, an input,
+   an output, a checkpoint. The names of snapshots are judged already (cli/files/snapshot.h).
+   EXIT_DONE; or EXIT_USAGE after an error. */
+int keep_files(const arrays *);
+
 #endif

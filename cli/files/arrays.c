@@ -1,5 +1,6 @@
 /* The arrays of `run`: what the kernel has, which file is which, and how they are loaded. */
 #include "cli/files/arrays.h"
+#include "base/text.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -194,7 +195,8 @@ static int clear(arrays *a, int index) {
     return l.code;
 }
 
-void arrays_describe_initial(const arrays *a, int index, initial *out) {
+/* How an item begins, for initial_each; *name is for errors. */
+static void arrays_describe_initial(const arrays *a, int index, initial *out) {
     *out = (initial){.name = phrase("--init %s", a->items[index].info.name),
                      .expression = a->items[index].init,
                      .type = a->items[index].type};
@@ -252,4 +254,133 @@ int arrays_load(arrays *a, const sg_kernel *kernel) {
             code = clear(a, i);
     }
     return code;
+}
+
+/* ---- components ------------------------------------------------------------------------------ */
+
+/* Fields of several components: their arrays are "f[1]", "f[2]", …, and a file "f" holds them all,
+   one behind the other: its shape begins with their number. */
+
+const char *components_name(const char *whole, int number) {
+    const size_t head = strcspn(whole, ".");
+    return phrase("%.*s[%d]%s", (int)head, whole, number, whole + head);
+}
+
+const char *components_title(const char *name, int *number) {
+    const char *open = strchr(name, '['), *close = open != NULL ? strchr(open, ']') : NULL;
+    if (close == NULL) {
+        *number = 0;
+        return name;
+    }
+    const char *title = phrase("%.*s%s", (int)(open - name), name, close + 1);
+    *number = component_number(name, title);
+    return title;
+}
+
+int components_cut(array *item, int dims) {
+    datafile *f = &item->file;
+    int number;
+    const char *whole = components_title(item->info.name, &number);
+    if (f->kind != DATAFILE_NPY)
+        return complain(EXIT_DATA, f->path, "an image, but %s has %d components; give a .npy file",
+                        whole, item->parts);
+    if (f->dims != dims + 1 || f->size[dims] != item->parts)
+        return complain(EXIT_DATA, f->path,
+                        "%d dimensions, the first of %" PRId64 ", but %s has %d: its %d components "
+                        "and those of the grid",
+                        f->dims, f->size[f->dims - 1], whole, dims + 1, item->parts);
+    if (f->npy.fortran)
+        return complain(EXIT_DATA, f->path, "components are read in C order, and this is none");
+    f->dims = f->npy.dims = dims;
+    f->size[dims] = f->npy.size[dims] = 1;
+    f->npy.data_bytes /= (uint64_t)item->parts;
+    f->npy.data_offset += (uint64_t)(number - 1) * f->npy.data_bytes;
+    f->npy.is_part = true;
+    return fseeko(f->file, (off_t)f->npy.data_offset, SEEK_SET) == 0
+               ? EXIT_DONE
+               : complain(EXIT_DATA, f->path,
+                          "components are read from a file, and this is a pipe or a device");
+}
+
+int components_download(const array_reading *r, uint64_t first, size_t count, void *out) {
+    const arrays *a = r->arrays;
+    const size_t bytes = dtype_words[a->items[r->item].type].bytes;
+    uint64_t cells = 1;
+    int code = EXIT_DONE;
+    for (int axis = 0; axis < 3; axis++)
+        cells *= (uint64_t)a->grids[r->item].size[axis];
+    for (unsigned char *to = out; count > 0 && code == EXIT_DONE;) {
+        const int item = arrays_find_output(a, components_name(r->whole, (int)(first / cells) + 1));
+        const uint64_t left = cells - first % cells;
+        const size_t now = count < left ? count : (size_t)left;
+        code = arrays_download(&(array_reading){.arrays = a, .item = item}, first % cells, now, to);
+        first += now;
+        count -= now;
+        to += now * bytes;
+    }
+    return code;
+}
+
+/* ---- initial fields from expressions --------------------------------------------------------- */
+
+/* Evaluated in pieces, since a field may be larger than memory. */
+enum { INITIAL_PIECE = 1 << 20 }; /* cells */
+
+/* The piece at `at`: whole rows and planes as far as there is room. */
+static int64_t find_piece(const initial *in, const int64_t at[3], int64_t end[3]) {
+    int64_t room = INITIAL_PIECE, cells = 1;
+    bool whole = true;
+    for (int axis = 0; axis < 3; axis++) {
+        const int64_t left = in->end[axis] - at[axis];
+        const int64_t along = !whole ? 1 : left < room ? left : room;
+        whole = along == in->end[axis] - in->begin[axis];
+        end[axis] = at[axis] + along;
+        cells *= along;
+        room /= along;
+    }
+    return cells;
+}
+
+/* Moves `at` behind a piece; false at the end. */
+static bool advance(const initial *in, int64_t at[3], const int64_t end[3]) {
+    for (int axis = 0; axis < 3; axis++) {
+        at[axis] = end[axis];
+        if (at[axis] < in->end[axis])
+            return true;
+        at[axis] = in->begin[axis];
+    }
+    return false;
+}
+
+static sg_status each(sg_context *context, const initial *in, double *values,
+                      unsigned char *elements, initial_take take, void *user) {
+    const size_t bytes = dtype_words[in->type].bytes;
+    int64_t at[3], end[3];
+    memcpy(at, in->begin, sizeof at);
+    do {
+        const int64_t cells = find_piece(in, at, end);
+        const sg_status status =
+            sg_evaluate_field(context, in->name, in->expression, in->size, at, end, values);
+        if (status != SG_OK)
+            return status;
+        for (int64_t i = 0; i < cells; i++)
+            element_put(in->type, values[i], elements + (size_t)i * bytes);
+        if (!take(user, at, end, elements))
+            return SG_OK;
+    } while (advance(in, at, end));
+    return SG_OK;
+}
+
+sg_status initial_each(sg_context *context, const initial *in, initial_take take, void *user) {
+    for (int axis = 0; axis < 3; axis++)
+        if (in->begin[axis] >= in->end[axis])
+            return SG_OK;
+    double *values = malloc(INITIAL_PIECE * sizeof *values);
+    unsigned char *elements = malloc(INITIAL_PIECE * sizeof(double));
+    const sg_status status = values != NULL && elements != NULL
+                                 ? each(context, in, values, elements, take, user)
+                                 : SG_ERROR_MEMORY;
+    free(values);
+    free(elements);
+    return status;
 }

@@ -5,8 +5,29 @@
 #define SG_CLI_FILES_ARRAYS_H
 
 #include "cli/files/datafile.h"
-#include "cli/files/initial.h"
 #include "cli/session.h"
+
+/* ---- initial fields from expressions: safe in any thread, nothing is printed -------------------
+ */
+
+typedef struct initial {
+    const char *name; /* of the array, for errors: "--init u" */
+    const char *expression;
+    dtype type;
+    int64_t size[3]; /* of the grid; unused axes 1 */
+    int64_t begin[3], end[3];
+} initial;
+
+/* The elements of a box, dense, x fastest. False ends the work. */
+typedef bool (*initial_take)(void *user, const int64_t begin[3], const int64_t end[3],
+                             const unsigned char *elements);
+
+/* Hands on all cells in pieces, which follow each other in a dense array of the box. SG_OK also
+   where `take` ends it. */
+sg_status initial_each(sg_context *, const initial *, initial_take take, void *user);
+
+/* ---- the arrays -------------------------------------------------------------------------------
+ */
 
 typedef struct array {
     sg_array_info info;
@@ -95,9 +116,6 @@ bool arrays_is(const arrays *, sg_kind);
 /* Whether steps change what the item holds: a level of an inout field that is read. */
 bool arrays_changes(const arrays *, int item);
 
-/* How an item begins, for initial_each; *name is for errors. */
-void arrays_describe_initial(const arrays *, int item, initial *out);
-
 /* Describes an item for a file. */
 void arrays_describe(const arrays *, int item, datafile_array *out);
 
@@ -115,9 +133,6 @@ int arrays_find_nan(const arrays *, bool began, int *item);
 
 /* The item that an output of this name shows: a field, or its previous level; or −1. */
 int arrays_find_output(const arrays *, const char *name);
-
-/* Whether an output writes this item. */
-bool arrays_is_shown(const arrays *, int item);
 
 /* Parts of arrays_open and arrays_close. */
 int arrays_match(arrays *);   /* files with arrays */

@@ -1,4 +1,4 @@
-#include "cli/files/monitors.h"
+#include "cli/files/records.h"
 
 #include <inttypes.h>
 #include <math.h>

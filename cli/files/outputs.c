@@ -5,7 +5,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "base/component.h"
+#include "base/text.h"
 #include "cli/files/arrays.h"
 
 /* After a run the newest values of an inout field are where its current ones were read. */
@@ -246,7 +246,8 @@ static void describe_json(const arrays *a, const array_output *o, json *j) {
     json_add(j, "}");
 }
 
-bool arrays_is_shown(const arrays *a, int index) {
+/* Whether an output writes this item. */
+static bool arrays_is_shown(const arrays *a, int index) {
     for (int i = 0; i < a->output_count; i++) {
         const array_output *o = &a->outputs[i];
         if (o->item == index ||

@@ -1,5 +1,5 @@
 /* Images as PNG, by libpng where the command was built with it. Takes: samples and their colours.
-   Makes: the bytes of a file. Safe in any thread. */
+   Makes: the bytes of a file. Also the colour maps. Safe in any thread. */
 #ifndef SG_CLI_FILES_PICTURE_H
 #define SG_CLI_FILES_PICTURE_H
 
@@ -7,7 +7,18 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "cli/files/colours.h"
+/* ---- colour maps ----------------------------------------------------------------------------- */
+
+enum { COLOURS = 256 };
+
+/* Red, green and blue of 0, the lowest value, to 255. False: there is no such map. */
+bool colours_of(const char *map, unsigned char out[COLOURS][3]);
+
+/* The name of map `index`; NULL behind the last one. */
+const char *colours_name(int index);
+
+/* ---- images -----------------------------------------------------------------------------------
+ */
 
 enum { PICTURE_MOST = 0x7fffffff }; /* pixels along a side */
 

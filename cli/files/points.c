@@ -1,4 +1,4 @@
-#include "cli/files/points.h"
+#include "cli/files/records.h"
 
 #include <errno.h>
 #include <inttypes.h>

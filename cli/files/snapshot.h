@@ -4,8 +4,8 @@
 #ifndef SG_CLI_FILES_SNAPSHOT_H
 #define SG_CLI_FILES_SNAPSHOT_H
 
-#include "cli/files/colours.h"
 #include "cli/files/datafile.h"
+#include "cli/files/picture.h"
 
 enum { SNAPSHOT_NAME = 4096 };
 

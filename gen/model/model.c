@@ -175,7 +175,8 @@ int model_parameter_named(const model *m, const char *name) {
     return -1;
 }
 
-void model_print_side(const model_side *side, text *out) {
+/* "constant(1.5)" */
+static void model_print_side(const model_side *side, text *out) {
     text_add(out, boundary_words[side->kind].name);
     if (side->kind != BOUNDARY_CONSTANT)
         return;

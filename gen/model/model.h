@@ -230,9 +230,6 @@ const model_side *model_side_of(const model *, int field, int axis, int side);
 bool model_has_own_sides(const model *);
 bool model_has_given_sides(const model *);
 
-/* "constant(1.5)" */
-void model_print_side(const model_side *, text *);
-
 /* The number of the parameter, −1 where there is none of the name. */
 int model_parameter_named(const model *, const char *name);
 

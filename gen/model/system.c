@@ -5,7 +5,15 @@
 #include <assert.h>
 #include <string.h>
 
-int system_grids(const model *m, system_grid out[SYSTEM_GRIDS]) {
+/* The arrays of a model in the order of a program's: for each field its current values, its
+   previous ones, its new ones, as far as it has them. */
+typedef enum system_role { ROLE_CURRENT, ROLE_PREVIOUS, ROLE_NEXT } system_role;
+typedef struct system_grid {
+    int field;
+    system_role role;
+} system_grid;
+
+static int system_grids(const model *m, system_grid out[SYSTEM_GRIDS]) {
     int count = 0;
     for (int f = 0; f < m->field_count; f++) {
         const model_field *field = &m->fields[f];
@@ -19,7 +27,8 @@ int system_grids(const model *m, system_grid out[SYSTEM_GRIDS]) {
     return count;
 }
 
-bool system_keeps(const model *m) {
+/* Whether a boundary keeps cells of what the model writes. */
+static bool system_keeps(const model *m) {
     for (int axis = 0; axis < m->dims; axis++)
         if ((m->sides[axis][0].kind == BOUNDARY_FIXED && m->low[axis] > 0) ||
             (m->sides[axis][1].kind == BOUNDARY_FIXED && m->high[axis] > 0))

@@ -33,15 +33,6 @@ typedef struct system_model {
     bool fuse; /* stages may share a launch */
 } system_model;
 
-/* The arrays of a model in the order of a program's: for each field its current values, its
-   previous ones, its new ones, as far as it has them. */
-typedef enum system_role { ROLE_CURRENT, ROLE_PREVIOUS, ROLE_NEXT } system_role;
-typedef struct system_grid {
-    int field;
-    system_role role;
-} system_grid;
-int system_grids(const model *, system_grid out[SYSTEM_GRIDS]);
-
 /* What one launch is given: for each of its model's grids the number of an array of `whole`, or of
    a buffer after those. */
 typedef struct system_call {
@@ -81,9 +72,6 @@ typedef struct system_step {
    A step of a part of the grid that is cut from the rest starts from cells round the part, and a
    call makes so many of them as later ones read. */
 system_step *system_step_new(job *, const system_model *, const system_stage *, int count);
-
-/* Whether a boundary keeps cells of what the model writes. */
-bool system_keeps(const model *);
 
 /* The system in canonical text, as model_print. */
 void system_print(const system_model *, model_detail, text *);

@@ -3,8 +3,28 @@
 #ifndef SG_GEN_SOURCE_EMIT_H
 #define SG_GEN_SOURCE_EMIT_H
 
-#include "gen/source/interior.h"
+#include "gen/model/model.h"
 
+/* ---- the interior: what conditions on positions are worth away from the edges -----------------
+ */
+
+/* A larger grid along an axis may have positions that float rounds, and takes the way of points
+   near the edges. */
+enum { INTERIOR_MOST = 1 << 23 };
+
+typedef struct interior {
+    int margin[AXES]
+              [2]; /* cells from the low and from the high end of the whole grid, by grid axis */
+    expr_id *side; /* of each node that selects: the side that is taken there; EXPR_NONE */
+} interior;
+
+/* NULL where nothing is gained. */
+const interior *interior_find(job *, const model *, const expr_id *roots, int count);
+
+/* Whether a node is computed in the interior, as expr_live says of the whole. */
+bool *interior_live(job *, const expr_pool *, const interior *, const expr_id *roots, int count);
+
+/* ---- statements ------------------------------------------------------------------------------ */
 typedef struct emitter {
     const model *model;
     const int *axes; /* kernel axis → grid axis, or −1; NULL: taps are operands by name */

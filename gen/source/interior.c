@@ -1,4 +1,4 @@
-#include "gen/source/interior.h"
+#include "gen/source/emit.h"
 
 #include <math.h>
 #include <string.h>

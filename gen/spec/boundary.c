@@ -3,7 +3,7 @@
    sides, and those of fields that have rules of their own. */
 #include "gen/spec/state.h"
 
-#include "base/component.h"
+#include "base/text.h"
 
 #include <string.h>
 

@@ -2,7 +2,7 @@
    Takes: the spec's table. Makes: the model's fields, arrays, parameters and schedule. */
 #include "gen/spec/state.h"
 
-#include "base/component.h"
+#include "base/text.h"
 #include "gen/stencil/method.h"
 #include "gen/stencil/schedule.h"
 

@@ -248,11 +248,9 @@ void spec_read_some_results(lua_State *, const model *, expr_id outputs[MAX_FIEL
 /* points.c: the key points, of a model whose fields, arrays and dimensions are known. The functions
    of the sets stand in the load's pool until the model is finished. `named`: as of fields. */
 void spec_read_points(lua_State *, int table, bool named, model *);
-extern const spec_key spec_set_keys[];
 
 /* monitors.c: the key monitors, likewise; the boundary is known too */
 void spec_read_monitors(lua_State *, int table, bool named, model *);
-extern const spec_key spec_monitor_keys[];
 
 /* tune.c: the key tune, of grids (whose dimensions are known) and of patterns */
 void spec_read_tune(lua_State *, int table, model *);
@@ -270,7 +268,7 @@ extern const spec_key spec_stencil_keys[], spec_convolution_keys[];
 
 /* system.c */
 int spec_system(lua_State *);
-extern const spec_key spec_system_keys[], spec_stage_keys[];
+extern const spec_key spec_system_keys[];
 
 /* model.c. What every family's function begins and ends with. spec_begin takes the table that is
    its only argument and checks the keys. It makes an empty model with line, file, name and dtype

@@ -24,7 +24,7 @@ const spec_key spec_system_keys[] = {
     {NULL, NULL},
 };
 
-const spec_key spec_stage_keys[] = {
+static const spec_key spec_stage_keys[] = {
     {"update", "a function that returns the fields that the stage writes: { u = expression }"},
     {"boundary", "what is outside of the grid for this stage; the system's by default"},
     {"times", "how often a step repeats the stage; 1 by default"},

@@ -1,9 +1,9 @@
 /* Lays the template and its includes into one file under a header that says what made it.
    Takes: a model and a plan. Makes: the program, text and launch facts. */
+#include "gen/stencil/source.h"
 #include "gen/source/file.h"
 #include "gen/stencil/method.h"
 #include "gen/stencil/schedule.h"
-#include "gen/stencil/source_internal.h"
 
 #include <assert.h>
 #include <string.h>

@@ -1,6 +1,8 @@
-/* How to launch a kernel from a file of one's own, for the head of its file. Takes: its program.
-   Makes: comments. */
-#include "gen/stencil/source_internal.h"
+/* How to launch a kernel from a file of one's own, for the head of its file: one launch, the ways
+   of a plan with several steps, the passes of a filter. Takes: its program. Makes: comments. */
+#include "gen/stencil/method.h"
+#include "gen/stencil/schedule.h"
+#include "gen/stencil/source.h"
 
 static const char *const extents[] = {"nx", "ny", "nz"};
 
@@ -173,4 +175,172 @@ void source_write_launch_notes(text *t, const program *program, const program_la
     else
         source_write_rotation(t, program);
     source_write_pack_note(t, l);
+}
+
+/* ---- several steps a launch ------------------------------------------------------------------ */
+
+/* One kernel makes several steps a launch, and one makes single steps. */
+
+/* The next fewer steps after `steps` that a launch of the same kernel may make; 1: none. */
+static int fewer_steps(const plan *p, int steps) {
+    return p->form->fewer != NULL ? p->form->fewer(p, steps) : 1;
+}
+
+int source_count_ways(const plan *p) {
+    int count = 1;
+    for (int steps = p->schedule.time; steps > 1; steps = fewer_steps(p, steps))
+        count++;
+    return count;
+}
+
+void source_describe_ways(job *j, const plan *p, program *out) {
+    out->grid.ways = true;
+    int steps = p->schedule.time;
+    for (int i = 0; i < out->launch_count; i++) {
+        program_launch *l = &out->launches[i];
+        const bool last = i + 1 == out->launch_count;
+        source_describe_launch(last ? p->single : p, l);
+        l->entry = job_print(j, last ? "%s_step" : "%s_kernel", out->name);
+        if (last)
+            break;
+        l->grid.steps = steps;
+        l->grid.cooperative = p->form->cooperative;
+        for (int k = 0; k < AXES; k++)
+            l->grid.least[k] = p->least[k];
+        if (p->form->shorten != NULL)
+            p->form->shorten(p, l);
+        steps = fewer_steps(p, steps);
+    }
+}
+
+/* ---- how to launch them, as comments --------------------------------------------------------- */
+
+static void write_limits(text *t, const program_launch *l) {
+    for (int k = 0; k < AXES; k++)
+        if (l->grid.axes[k] >= 0 && l->grid.least[k] > 1)
+            text_printf(t, "// It needs %s >= %lld.\n", extents[l->grid.axes[k]],
+                        (long long)l->grid.least[k]);
+}
+
+void source_write_way_notes(text *t, const plan *of, const program *p) {
+    const program_launch *first = &p->launches[0],
+                         *last = &p->launches[program_own_launches(p) - 1];
+    text_printf(t, "// %s makes %d time steps of a whole grid in one launch", first->entry,
+                first->grid.steps);
+    const char *before = "; with fewer threads along z:";
+    if (program_own_launches(p) > 2 && first->block[2] == p->launches[1].block[2])
+        before = "; also, as a.steps says:";
+    for (int i = 1; i + 1 < program_own_launches(p); i++) {
+        text_printf(t, "%s %d", before, p->launches[i].grid.steps);
+        if (first->block[2] != p->launches[i].block[2])
+            text_printf(t, " (%d)", p->launches[i].block[2]);
+        before = ",";
+    }
+    text_printf(t, ".\n// %s makes one, of any box.\n", last->entry);
+    write_limits(t, first);
+    source_write_launch_example(t, of->facts->model, p, first, of->form->one_way);
+    source_write_launch_notes(t, p, first);
+    text_add(t, "//\n");
+    source_write_launch_example(t, of->facts->model, p, last, of->single->form->one_way);
+    source_write_launch_notes(t, p, last);
+}
+
+/* ---- filters in passes ----------------------------------------------------------------------- */
+
+/* "ny + 14" */
+static const char *longer(job *j, const char *extent, int by) {
+    return by == 0 ? extent : job_print(j, "%s + %d", extent, by);
+}
+
+/* How far the update of a pass reaches beyond the image, below and above. */
+static const program_layer *grown(const program *p, int pass) {
+    static const program_layer none = {.name = ""};
+    return pass >= 0 && pass < p->grid.layer_count ? &p->grid.layers[pass] : &none;
+}
+
+static void write_axis(text *t, const program *p, int pass, int k) {
+    const program_launch *l = &p->launches[pass];
+    const int axis = l->grid.axes[k];
+    if (axis < 0) {
+        text_printf(t, "//     a.size[%d] = a.end[%d] = 1;\n", k, k);
+        return;
+    }
+    const program_layer *in = grown(p, pass - 1), *out = grown(p, pass);
+    const char *n = extents[axis];
+    text_printf(t, "//     a.size[%d] = %s; a.begin[%d] = %d; a.end[%d] = %s;\n", k,
+                longer(t->job, n, in->low[axis] + in->high[axis]), k,
+                in->low[axis] - out->low[axis], k,
+                longer(t->job, n, in->low[axis] + out->high[axis]));
+}
+
+/* An array or a layer as the pass sees it: strides, and what lies before its cell (0, 0, 0). */
+static void write_grid(text *t, const model *m, const program *p, int pass, int grid) {
+    const program_launch *l = &p->launches[pass];
+    const program_layer *in = grown(p, pass - 1);
+    const bool array = grid < p->array_count;
+    const program_layer *own = array ? grown(p, -1) : &p->grid.layers[grid - p->array_count];
+    const char *x = longer(t->job, "nx", own->low[0] + own->high[0]);
+    const char *y = longer(t->job, "ny", own->low[1] + own->high[1]);
+    const char *row = job_print(t->job, "(%s)", x), *plane = job_print(t->job, "(%s) * (%s)", x, y);
+    text shift = text_new(t->job);
+    for (int axis = 0; axis < m->dims; axis++)
+        if (own->low[axis] != in->low[axis])
+            text_printf(&shift, " %c %d%s%s", own->low[axis] > in->low[axis] ? '+' : '-',
+                        own->low[axis] > in->low[axis] ? own->low[axis] - in->low[axis]
+                                                       : in->low[axis] - own->low[axis],
+                        axis > 0 ? " * " : "",
+                        axis == 0   ? ""
+                        : axis == 1 ? row
+                                    : plane);
+    text_printf(t, "//     a.grid[%d] = {%s%s, %s, %s};\n", grid,
+                array ? p->arrays[grid].name : p->grid.layers[grid - p->array_count].name,
+                shift.data, l->grid.axes[1] == 1 ? row : "0",
+                l->grid.axes[2] == 2   ? plane
+                : l->grid.axes[2] == 1 ? row
+                                       : "0");
+}
+
+static void write_pass(text *t, const model *m, const program *p, int pass) {
+    const program_launch *l = &p->launches[pass];
+    const bool first = pass == 0, last = pass + 1 == program_own_launches(p);
+    text_printf(t, "//     // pass %d\n", pass + 1);
+    for (int k = 0; k < AXES; k++)
+        write_axis(t, p, pass, k);
+    for (int i = 0; i < p->array_count; i++)
+        if (p->arrays[i].written ? last : first)
+            write_grid(t, m, p, pass, i);
+    for (int i = 0; i < p->grid.layer_count; i++)
+        if (i == pass || i == pass - 1)
+            write_grid(t, m, p, pass, p->array_count + i);
+    if (l->shared_bytes > 48 * 1024)
+        text_printf(t,
+                    "//     cudaFuncSetAttribute(%s, cudaFuncAttributeMaxDynamicSharedMemorySize, "
+                    "%zu);\n",
+                    l->entry, l->shared_bytes);
+    text_printf(t, "//     %s<<<dim3(", l->entry);
+    for (int k = 0; k < AXES; k++)
+        text_printf(t, "%s(a.end[%d] - a.begin[%d] + %d) / %d", k > 0 ? ", " : "", k, k,
+                    l->per_block[k] - 1, l->per_block[k]);
+    text_printf(t, "), dim3(%d, %d, %d), %zu>>>(a);\n", l->block[0], l->block[1], l->block[2],
+                l->shared_bytes);
+}
+
+void source_write_pass_notes(text *t, const model *m, const program *p) {
+    text_add(t, "// To launch it from a file that nvcc compiles and that includes this one, for "
+                "dense arrays of\n// shape (");
+    for (int axis = m->dims - 1; axis >= 0; axis--)
+        text_printf(t, "%s%s", extents[axis], axis > 0 ? ", " : "");
+    text_add(t, ") in device memory, and between the passes");
+    for (int i = 0; i < p->grid.layer_count; i++) {
+        const program_layer *own = &p->grid.layers[i];
+        text_printf(t, "%s\n// %s of shape (", i > 0 ? " and" : "", own->name);
+        for (int axis = m->dims - 1; axis >= 0; axis--)
+            text_printf(t, "%s%s", longer(t->job, extents[axis], own->low[axis] + own->high[axis]),
+                        axis > 0 ? ", " : "");
+        text_add(t, ")");
+    }
+    text_add(t, ":\n//     Arguments a = {}; // inner_first and inner_end would make it faster\n");
+    for (int pass = 0; pass < program_own_launches(p); pass++)
+        write_pass(t, m, p, pass);
+    text_add(t, "// CUDA takes at most 65535 blocks along y and along z.\n");
 }

@@ -1,7 +1,7 @@
 /* The generated plan.h: what a template must know, as C++ constants and functions.
    Takes: a model, a plan and where its grids stand. Makes: text. */
 #include "gen/stencil/method.h"
-#include "gen/stencil/source_internal.h"
+#include "gen/stencil/source.h"
 
 #include <string.h>
 
@@ -155,14 +155,20 @@ static void write_narrow(text *t, const model *m, const program *p) {
         text_printf(t, "#define PLAN_CELL %s\n", cell_name(m, p, 0));
 }
 
+/* The struct of a grid with such cells. */
+static void write_grid(text *t, const char *name, const char *cell) {
+    text_printf(t,
+                "%s {\n    %s *data; // cell (0, 0, 0)\n"
+                "    long long stride_y, stride_z; // in elements; cells of a row are neighbours\n"
+                "};\n",
+                name, cell);
+}
+
 /* Grids whose cells are not all alike: their number is a type, which says what the cells are. */
 static void write_mixed_grids(text *t, const model *m, const program *p) {
     const int grids = program_grid_count(p);
-    text_add(t, "template <class Cell> struct GridWith {\n"
-                "    Cell *data; // cell (0, 0, 0)\n"
-                "    long long stride_y, stride_z; // in elements; cells of a row are neighbours\n"
-                "};\n"
-                "// The number of a grid of the arguments, and what its cells are.\n"
+    write_grid(t, "template <class Cell> struct GridWith", "Cell");
+    text_add(t, "// The number of a grid of the arguments, and what its cells are.\n"
                 "template <int grid> struct At;\n");
     for (int i = 0; i < grids; i++)
         text_printf(t,
@@ -180,16 +186,6 @@ static void write_mixed_grids(text *t, const model *m, const program *p) {
             "        return grid_%d;\n    }\n",
             cell_name(m, p, i), i, i);
     text_add(t, "};\n");
-}
-
-/* The struct of a grid whose cells are all of one type. */
-static void write_grid(text *t, const char *cell) {
-    text_printf(t,
-                "struct Grid {\n"
-                "    %s *data; // cell (0, 0, 0)\n"
-                "    long long stride_y, stride_z; // in elements; cells of a row are neighbours\n"
-                "};\n",
-                cell);
 }
 
 /* The members of the arguments. */
@@ -218,7 +214,7 @@ void source_write_arguments_of(text *t, const model *m, int grids, const char *a
                                size_t bytes) {
     text_printf(t, "using Real = %s;\n\n", dtype_words[m->dtype].c_name);
     const dtype cells = model_storage(m, 0); /* of all fields of a system */
-    write_grid(t, dtype_is_narrow(cells) ? dtype_words[cells].c_name : "Real");
+    write_grid(t, "struct Grid", dtype_is_narrow(cells) ? dtype_words[cells].c_name : "Real");
     write_members(t, m, job_print(t->job, "Grid grid[%d]; // %s", grids, about), maps, bytes);
 }
 
@@ -232,7 +228,7 @@ void source_write_arguments(text *t, const model *m, const program *program) {
     if (mixed)
         write_mixed_grids(t, m, program);
     else
-        write_grid(t, cell_name(m, program, 0));
+        write_grid(t, "struct Grid", cell_name(m, program, 0));
     const char *array = mixed ? "Grids grid;" : job_print(t->job, "Grid grid[%d];", grids);
     write_members(t, m, job_print(t->job, "%s // %s", array, names.data), program->grid.map_count,
                   program->arguments_bytes);

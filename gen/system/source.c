@@ -5,7 +5,7 @@
 #include "gen/source/file.h"
 #include "gen/stencil/method.h"
 #include "gen/stencil/schedule.h"
-#include "gen/stencil/source_internal.h"
+#include "gen/stencil/source.h"
 
 #include <assert.h>
 #include <string.h>

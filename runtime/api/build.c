@@ -8,8 +8,10 @@
 #include <string.h>
 
 #include "gen/model/family.h"
+#include "gen/points/points.h"
 #include "gen/spec/spec.h"
 #include "runtime/launch/context.h"
+#include "runtime/launch/kernel.h"
 #include "runtime/launch/launch.h"
 #include "runtime/matrix/matrix.h"
 
@@ -308,4 +310,83 @@ sg_status sg_build(sg_context *context, const char *spec_path, const sg_build_op
     if (status == SG_OK)
         *out = kernels_add(context, b.kernel);
     return status;
+}
+
+/* ---- points ---------------------------------------------------------------------------------- */
+
+/* What a kernel knows of its spec's points: the sets, and the program of their kernels. */
+
+static int find_point_array(const program *p, const char *name) {
+    int i = 0;
+    while (strcmp(p->arrays[i].name, name) != 0)
+        i++;
+    return i;
+}
+
+const kernel_sets *build_points(job *j, const model *m, const char *target) {
+    if (m->set_count == 0)
+        return NULL;
+    kernel_sets *points = job_alloc(j, sizeof *points);
+    kernel_set *sets = job_array(j, (size_t)m->set_count, sizeof *sets);
+    points->program = points_program(j, m, target);
+    points->sets = sets;
+    points->count = m->set_count;
+    for (int i = 0; i < m->set_count; i++) {
+        const char *field = m->fields[m->sets[i].field].name;
+        sets[i] = (kernel_set){.name = m->sets[i].name,
+                               .field = field,
+                               .target = find_point_array(points->program, field),
+                               .injects = m->sets[i].injects};
+    }
+    return points;
+}
+
+/* ---- monitors -------------------------------------------------------------------------------- */
+
+/* What a kernel knows of its spec's monitors, and requests for their maps. */
+
+static int find_monitor(const model *m, const char *name) {
+    int i = 0;
+    while (i < m->monitor_count && strcmp(m->monitors[i].name, name) != 0)
+        i++;
+    return i;
+}
+
+void build_find_map(job *j, build_request *r) {
+    const char *name = r->options.monitor;
+    if (name == NULL)
+        return;
+    const model *m = r->subject->expressions;
+    const int i = find_monitor(m, name);
+    if (i == m->monitor_count) {
+        text known = text_new(j);
+        for (int k = 0; k < m->monitor_count; k++)
+            text_printf(&known, "%s%s", k > 0 ? ", " : "; known: ", m->monitors[k].name);
+        context_refuse(j, "'%s' has no monitor '%s'%s", m->name, name, known.data);
+    }
+    r->subject = m->monitors[i].subject;
+    r->whole = m;
+    r->options.steps = 1;
+}
+
+static kernel_monitor describe_monitor(const model_monitor *m) {
+    kernel_monitor made = {.name = m->name, .op = m->op, .identity = m->identity};
+    for (int axis = 0; axis < PROGRAM_AXES; axis++) {
+        made.low[axis] = m->map->low[axis];
+        made.high[axis] = m->map->high[axis];
+    }
+    return made;
+}
+
+void build_monitors(job *j, const build_request *r, sg_kernel *k) {
+    const model *m = r->whole != NULL ? r->whole : r->subject->expressions;
+    kernel_monitor *list = job_array(j, (size_t)m->monitor_count, sizeof *list);
+    for (int i = 0; i < m->monitor_count; i++)
+        list[i] = describe_monitor(&m->monitors[i]);
+    if (r->whole != NULL) {
+        k->maps_for = &list[find_monitor(m, r->options.monitor)];
+        return;
+    }
+    k->monitors = list;
+    k->info.monitors = m->monitor_count;
 }

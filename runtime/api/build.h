@@ -58,24 +58,12 @@ struct family_request build_wanted(const build_request *);
    another architecture. Reads every entry of a matrix, as choosing a format does. */
 bool results_place_of(job *, const build_request *, result_place *out);
 
-/* The same without its device, for a request of any architecture. */
-void results_place_of_spec(job *, const build_request *, result_place *out);
-
 /* The plans files of a context: those of SG_PLANS, then the library's own. */
 
 struct plans;
 
-/* All lines, valid as long as the context. The first call reads the files and logs the lines
-   that it skips. */
-const struct plans *plans_of_context(job *, sg_context *);
-
 /* The GPU of a request with the plans that were measured on such a GPU. */
 const struct gpu *plans_attach(job *, sg_context *, const struct gpu *);
-
-/* The fastest line of this spec that its constraints allow, at this size or the nearest, for the
-   request's GPU or the context's processor; NULL: none. *found as in sg_kernel_info. All in the
-   job. */
-const char *plans_find(job *, const build_request *, const char **found);
 
 /* The plan that was measured for a build. */
 

@@ -1,9 +1,11 @@
 /* sg_explain and sg_candidates: what each method or algorithm would do with a spec, and what
-   tuning would try. Only the facts of a device are used, and nothing is compiled. */
+   tuning would try. Only the facts of a device are used, and nothing is compiled. And
+   sg_count_specs and sg_find_spec: the specs that a file returns. */
 #include <string.h>
 
 #include "gen/model/family.h"
 #include "gen/space/space.h"
+#include "gen/spec/spec.h"
 #include "runtime/api/build.h"
 
 typedef struct explaining {
@@ -191,4 +193,50 @@ sg_status sg_candidates(sg_context *context, const char *spec_path, const sg_bui
 void sg_space_free(sg_space *space) {
     if (space != NULL)
         job_end(((listed *)space)->job);
+}
+
+/* ---- the specs of a file --------------------------------------------------------------------- */
+
+typedef struct question {
+    const char *path, *text, *name;
+    int answer;
+} question;
+
+static void count_specs(job *j, void *argument) {
+    question *q = argument;
+    q->answer = build_load(j, &q->path, q->text, NULL)->count;
+}
+
+static void find_spec(job *j, void *argument) {
+    question *q = argument;
+    const spec *s = build_load(j, &q->path, q->text, NULL);
+    text known = text_new(j);
+    for (int i = 0; i < s->count; i++) {
+        const char *name = s->subjects[i]->name;
+        text_printf(&known, "%s%s", i > 0 ? ", " : "", name);
+        if (strcmp(name, q->name) == 0) /* no two have the same name */
+            q->answer = i;
+    }
+    if (q->answer < 0)
+        context_refuse(j, "%s returns no spec named '%s'; it has %s", q->path, q->name, known.data);
+}
+
+static sg_status ask(sg_context *context, void (*how)(job *, void *), question *q, int *out) {
+    const sg_status status = context_run(context, how, q, NULL);
+    if (status == SG_OK)
+        *out = q->answer;
+    return status;
+}
+
+sg_status sg_count_specs(sg_context *context, const char *spec_path, const char *text, int *out) {
+    question q = {.path = spec_path, .text = text};
+    return context == NULL || out == NULL ? SG_ERROR_USAGE : ask(context, count_specs, &q, out);
+}
+
+sg_status sg_find_spec(sg_context *context, const char *spec_path, const char *text,
+                       const char *name, int *out) {
+    question q = {.path = spec_path, .text = text, .name = name, .answer = -1};
+    if (context == NULL || name == NULL || out == NULL)
+        return SG_ERROR_USAGE;
+    return ask(context, find_spec, &q, out);
 }

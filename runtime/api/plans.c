@@ -35,7 +35,8 @@ static bool is_planned_for(const build_request *r, const device_facts *f) {
     return strcmp(f->arch, r->gpu->arch) == 0;
 }
 
-void results_place_of_spec(job *j, const build_request *r, result_place *out) {
+/* Where the results of a request lie, without its device: for any architecture. */
+static void results_place_of_spec(job *j, const build_request *r, result_place *out) {
     text model = text_new(j);
     r->subject->family->print(r->subject, MODEL_MEANING, &model);
     *out = (result_place){.family = r->subject->family->name,
@@ -143,7 +144,7 @@ static void tell(job *j, const sg_context *c, const char *warnings) {
 
 /* Two threads may read at once; the first result is kept. The log is called without the lock,
    because it may call the library. */
-const plans *plans_of_context(job *j, sg_context *c) {
+static const plans *plans_of_context(job *j, sg_context *c) {
     pthread_mutex_lock(&c->lock);
     const plans *known = c->plans;
     pthread_mutex_unlock(&c->lock);
@@ -255,7 +256,10 @@ static bool has_keys(const plans *p) {
     return false;
 }
 
-const char *plans_find(job *j, const build_request *r, const char **found) {
+/* The fastest line of this spec that its constraints allow, at this size or the nearest, for the
+   request's GPU or the context's processor; NULL: none. *found as in sg_kernel_info. All in the
+   job. */
+static const char *plans_find(job *j, const build_request *r, const char **found) {
     const plans own = of_processor(j, r), *of[] = {&own, r->gpu->plans};
     if (!has_keys(of[0]) && !has_keys(of[1]))
         return NULL;

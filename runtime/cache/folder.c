@@ -71,7 +71,8 @@ const char *cache_folder_open(job *j, cache_visit *v, bool make) {
     return why;
 }
 
-const char *cache_folder_trouble(job *j, cache_visit *v) {
+/* Without making anything: NULL, or why nothing can be stored there. */
+static const char *cache_folder_trouble(job *j, cache_visit *v) {
     const char *why = cache_folder_open(j, v, false);
     return why != NULL ? why : user_folder_trouble(j, v->cache->place.path);
 }

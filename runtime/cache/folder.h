@@ -36,9 +36,6 @@ void cache_visit_end(job *, job *own);
    −1. NULL, or why it cannot be used, valid for ever. */
 const char *cache_folder_open(job *, cache_visit *, bool make);
 
-/* The same without making anything, and why nothing can be stored there. */
-const char *cache_folder_trouble(job *, cache_visit *);
-
 /* Opens a file as v->file, without waiting. NULL, or why it cannot be trusted, valid for ever: it
    must be a regular file that only this user may write to, and not too large. *gone: there is none.
  */
@@ -83,11 +80,8 @@ typedef struct cache_entry {
 
 blob cache_entry_write(job *, const cache_entry *);
 
-/* NULL, or why it makes no sense. */
-const char *cache_entry_read(job *, blob payload, cache_entry *out);
-
-/* The same for an open file of so many bytes, of which all is read; its key and the kind in its
-   name are judged too. */
+/* Reads an open file of so many bytes as an entry, and judges its key and the kind in its name.
+   NULL, or why it makes no sense. */
 const char *cache_entry_load(job *, const cache_visit *, const char *name, size_t size,
                              const digest *key, cache_entry *out);
 

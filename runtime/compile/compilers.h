@@ -50,10 +50,6 @@ typedef struct host_answer {
 } host_answer;
 const host_answer *host_ask(job *, host_program, const char **why);
 
-/* Adds the flags of every compilation to a command of n words; returns the new count. */
-enum { HOST_FLAGS = 24 };
-int host_flags(const char **command, int n, bool native);
-
 /* ---- programs ---------------------------------------------------------------------------------
  */
 

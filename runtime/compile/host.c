@@ -38,6 +38,8 @@ static const char *const always[] = {
    uses, take it 20 ms of the 100 that a short kernel takes. */
 static const char *const libraries[] = {"-Wl,--as-needed", "-lm", "-lc"};
 static const char native[] = "-march=native";
+enum { HOST_FLAGS = 24 }; /* the most flags of a compilation */
+
 static_assert(sizeof always / sizeof always[0] < HOST_FLAGS, "there is room for all flags");
 
 /* Sanitizers' runtimes do not mix: a library built with clang's needs kernels built with it. */
@@ -99,7 +101,8 @@ host_program host_find(job *j, const char **why) {
 
 /* ---- flags ----------------------------------------------------------------------------------- */
 
-int host_flags(const char **command, int n, bool with_native) {
+/* Adds the flags of every compilation to a command of n words; returns the new count. */
+static int host_flags(const char **command, int n, bool with_native) {
     memcpy(command + n, always, sizeof always);
     n += (int)(sizeof always / sizeof always[0]);
     if (with_native)

@@ -28,7 +28,11 @@ const char *user_absolute(job *j, const char *path) {
     }
 }
 
-const char *user_folder(job *j, const char *variable, const char *below, const char **reason) {
+/* stencilgen's folder by the XDG base directory specification: in `variable` ("XDG_CACHE_HOME"),
+   else in `below` (".cache") of the home folder. *reason says which. NULL: there is no home
+   folder. */
+static const char *user_folder(job *j, const char *variable, const char *below,
+                               const char **reason) {
     const char *xdg = user_variable(variable), *home = user_variable("HOME");
     if (xdg != NULL && xdg[0] == '/') { /* the specification ignores others */
         *reason = job_print(j, "in %s", variable);

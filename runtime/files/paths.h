@@ -14,11 +14,6 @@ const char *user_variable(const char *name);
 /* The absolute path: a program may change its working folder later. */
 const char *user_absolute(job *, const char *path);
 
-/* stencilgen's folder by the XDG base directory specification: in `variable` ("XDG_CACHE_HOME"),
-   else in `below` (".cache") of the home folder. *reason says which. NULL: there is no home
-   folder. */
-const char *user_folder(job *, const char *variable, const char *below, const char **reason);
-
 /* Makes the folder and those above it, for this user alone. Errno, or 0. */
 int user_folder_make(job *, const char *folder);
 

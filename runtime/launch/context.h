@@ -208,10 +208,6 @@ void context_write(job *, void *caller, const void *from, size_t size, const cha
 
 /* Compiling, by way of the cache on disk. */
 
-/* The digest of what a binary depends on: the library's version, the source and its kernels,
-   kind, architecture, and the compiler's identity (NULL: unknown). */
-digest compile_key(job *, const program *, binary_kind, const char *identity);
-
 /* A binary for the program's target, in the job. `refused` is NULL, or says why the cached one
    cannot be used: it is removed and the program compiled. */
 binary compile_program(job *, sg_context *, compiler *, const program *, binary_kind,

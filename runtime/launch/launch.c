@@ -72,6 +72,14 @@ void layers_seconds(const program *p, launch *l) {
             view_layer(p, l, layer++, origin, &l->second[i]);
 }
 
+/* What a launch sees as its grid: size and box in grid axes, then its arrays and layers from the
+   cell (0, 0, 0) on. Those that it does not touch have no data and strides 0. */
+typedef struct layer_view {
+    int64_t size[3], begin[3], end[3];
+    int count;
+    launch_grid grids[LAUNCH_ARRAYS + LAUNCH_TEMPORARIES];
+} layer_view;
+
 /* Of ways: the caller's grid, and the layers that levels are left in. */
 static void view_way(const program *p, const launch *l, layer_view *out) {
     memcpy(out->size, l->size, sizeof out->size);
@@ -84,7 +92,7 @@ static void view_way(const program *p, const launch *l, layer_view *out) {
             out->grids[out->count++] = l->seconds ? l->second[i] : (launch_grid){.data = NULL};
 }
 
-void layers_view(const program *p, const launch *l, int which, layer_view *out) {
+static void layers_view(const program *p, const launch *l, int which, layer_view *out) {
     if (p->grid.ways) {
         view_way(p, l, out);
         return;
@@ -120,7 +128,9 @@ void layers_view(const program *p, const launch *l, int which, layer_view *out) 
     }
 }
 
-void layers_view_call(const program *p, const launch *l, const program_call *c, layer_view *out) {
+/* What one call sees. */
+static void layers_view_call(const program *p, const launch *l, const program_call *c,
+                             layer_view *out) {
     static const int64_t origin[3] = {0, 0, 0};
     for (int axis = 0; axis < PROGRAM_AXES; axis++) { /* the box ends where the grid does, or before
                                                          cells of other parts */

@@ -100,20 +100,8 @@ bool layers_measure(job *, const program *, launch *out, size_t *bytes);
 /* The bytes for an update of a whole grid. */
 size_t layers_bytes(job *, const program *, const int64_t size[3]);
 
-/* What a launch sees as its grid: size and box in grid axes, then its arrays and layers from the
-   cell (0, 0, 0) on. Those that it does not touch have no data and strides 0. */
-typedef struct layer_view {
-    int64_t size[3], begin[3], end[3];
-    int count;
-    launch_grid grids[LAUNCH_ARRAYS + LAUNCH_TEMPORARIES];
-} layer_view;
-void layers_view(const program *, const launch *, int which, layer_view *out);
-
 /* The layers of ways as grids, where there is memory for them. */
 void layers_seconds(const program *, launch *);
-
-/* The same of a call. */
-void layers_view_call(const program *, const launch *, const program_call *, layer_view *out);
 
 /* Programs of lists. */
 

@@ -6,7 +6,9 @@
 #include "base/text.h"
 #include "runtime/launch/context.h"
 
-digest compile_key(job *j, const program *p, binary_kind kind, const char *identity) {
+/* The digest of what a binary depends on: the library's version, the source and its kernels,
+   kind, architecture, and the compiler's identity (NULL: unknown). */
+static digest compile_key(job *j, const program *p, binary_kind kind, const char *identity) {
     text kernels = text_new(j);
     for (int i = 0; i < p->launch_count; i++)
         text_printf(&kernels, "%s %d\n", p->launches[i].entry, p->launches[i].barriers);

@@ -2,7 +2,6 @@
    kernel's order. Nothing is allocated unless a name is refused. */
 #include <string.h>
 
-#include "base/component.h"
 #include "base/text.h"
 #include "runtime/launch/launch.h"
 

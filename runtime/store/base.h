@@ -37,7 +37,6 @@ typedef enum statement_id {
     STATEMENT_COUNT,
     STATEMENTS
 } statement_id;
-extern const char *const results_statements[STATEMENTS];
 
 struct results {
     const char *path, *folder; /* "" where there is none */

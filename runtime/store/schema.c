@@ -53,7 +53,7 @@ static const char tables[] =
     " r.occupancy, r.clock_before, r.clock_after, r.temperature_before, r.temperature_after,"      \
     " r.copy_seconds, r.sweep, r.evaluation, r.taken, r.final, r.final_seconds, r.settled"
 
-const char *const results_statements[STATEMENTS] = {
+static const char *const results_statements[STATEMENTS] = {
     [STATEMENT_BEGIN] = "BEGIN IMMEDIATE",
     [STATEMENT_COMMIT] = "COMMIT",
     [STATEMENT_ROLLBACK] = "ROLLBACK",

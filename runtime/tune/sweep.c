@@ -14,7 +14,19 @@
 
 #include "base/clock.h"
 
-ownership sweep_owner_take(job *j, const char *database, int64_t sweep, int *file) {
+/* At most one process runs a sweep: it holds a lock, which the system releases when the process
+   ends in any way. The lock is the byte of the sweep's number in an empty file next to the
+   database, "results.db-sweeps". It belongs to an open file (F_OFD_SETLK), so it works between
+   threads, between containers that share a home, and on network file systems between machines. */
+
+typedef enum ownership {
+    OWNERSHIP_TAKEN,
+    OWNERSHIP_BUSY,   /* somebody else is at the sweep */
+    OWNERSHIP_UNKNOWN /* the file system has no such locks: the first is believed */
+} ownership;
+
+/* Close *file to release the sweep; −1: it was not taken. */
+static ownership sweep_owner_take(job *j, const char *database, int64_t sweep, int *file) {
     struct flock byte = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = sweep, .l_len = 1};
     *file = open(job_print(j, "%s-sweeps", database),
                  O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0600);

@@ -91,18 +91,4 @@ bool sweep_report(sweep *, int building, const sg_evaluation *last);
 /* Whether no other trial may begin, so that the budget leaves time for the finals. */
 bool sweep_is_over(const sweep *);
 
-/* At most one process runs a sweep: it holds a lock, which the system releases when the process
-   ends in any way. The lock is the byte of the sweep's number in an empty file next to the
-   database, "results.db-sweeps". It belongs to an open file (F_OFD_SETLK), so it works between
-   threads, between containers that share a home, and on network file systems between machines. */
-
-typedef enum ownership {
-    OWNERSHIP_TAKEN,
-    OWNERSHIP_BUSY,   /* somebody else is at the sweep */
-    OWNERSHIP_UNKNOWN /* the file system has no such locks: the first is believed */
-} ownership;
-
-/* Close *file to release the sweep; −1: it was not taken. */
-ownership sweep_owner_take(job *, const char *database, int64_t sweep, int *file);
-
 #endif

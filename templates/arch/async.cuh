@@ -13,8 +13,7 @@ template <class T> struct SharedAt {
         : at(static_cast<unsigned>(__cvta_generic_to_shared(shared))) {
         asm volatile("" : "+r"(at));
     }
-    __device__ __forceinline__ explicit SharedAt(unsigned place) : at(place) {
-    }
+    __device__ __forceinline__ explicit SharedAt(unsigned place) : at(place) {}
     __device__ __forceinline__ SharedAt operator+(int elements) const {
         return SharedAt(at + elements * static_cast<int>(sizeof(T)));
     }
@@ -59,9 +58,7 @@ template <class T> struct SharedAt {
             asm volatile("st.shared.u32 [%0], %1;" ::"r"(at), "r"(w) : "memory");
         }
     }
-    __device__ __forceinline__ T read() const {
-        return read<1>().element[0];
-    }
+    __device__ __forceinline__ T read() const { return read<1>().element[0]; }
     __device__ __forceinline__ void write(T value) const {
         Pack<T, 1> pack;
         pack.element[0] = value;

@@ -43,9 +43,7 @@ template <int slots, int readers> struct Slots {
     }
 
     // By one lane: until nobody reads the slot; how many bytes will come; a box to come.
-    __device__ __forceinline__ void await_free() const {
-        wait(freed + 8 * slot, turn ^ 1);
-    }
+    __device__ __forceinline__ void await_free() const { wait(freed + 8 * slot, turn ^ 1); }
     __device__ __forceinline__ void expect(int bytes) const {
         asm volatile("mbarrier.arrive.expect_tx.shared.b64 _, [%0], %1;" ::"r"(filled + 8 * slot),
                      "r"(bytes)
@@ -60,14 +58,11 @@ template <int slots, int readers> struct Slots {
                      : "memory");
     }
     // By all lanes of the warp that fills: the slot's copies are on their way.
-    __device__ __forceinline__ void sent() const {
-    }
+    __device__ __forceinline__ void sent() const {}
 
     // By all lanes of a warp that reads: until all copies of the slot have arrived; the slot may be
     // filled again.
-    __device__ __forceinline__ void await_filled() const {
-        wait(filled + 8 * slot, turn);
-    }
+    __device__ __forceinline__ void await_filled() const { wait(filled + 8 * slot, turn); }
     __device__ __forceinline__ void release() const {
         __syncwarp(); // all lanes have read
         if (threadIdx.x % 32 == 0)

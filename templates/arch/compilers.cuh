@@ -5,5 +5,4 @@
 #define SAME_BITS __forceinline__
 
 // In a loop that joins where a test holds: the host's compiler must not vectorise it.
-__device__ __forceinline__ void one_by_one() {
-}
+__device__ __forceinline__ void one_by_one() {}

@@ -90,10 +90,7 @@ __device__ __forceinline__ T compare_and_swap(T *at, const T &before, const T &a
 }
 
 // Between two looks at a word that is about to come. A load takes longer than a useful pause.
-__device__ __forceinline__ void wait_a_moment() {
-}
+__device__ __forceinline__ void wait_a_moment() {}
 
 // Gives others a chance to run.
-__device__ __forceinline__ void backoff() {
-    __nanosleep(40);
-}
+__device__ __forceinline__ void backoff() { __nanosleep(40); }

@@ -11,9 +11,7 @@ template <> struct BitsOf<8> { using type = uint2; };
 template <> struct BitsOf<16> { using type = uint4; };
 
 // Loads what nothing writes while the kernel runs; compilers may move such loads.
-template <class T> __device__ __forceinline__ T load(const T *from) {
-    return __ldg(from);
-}
+template <class T> __device__ __forceinline__ T load(const T *from) { return __ldg(from); }
 
 // Loads a pack that nothing writes while the kernel runs.
 template <class T, int count>

@@ -7,11 +7,8 @@
 template <class Format> struct Narrow {
     unsigned short bits;
     Narrow() = default;
-    __device__ __forceinline__ Narrow(float number) : bits(Format::narrowed(number)) {
-    }
-    __device__ __forceinline__ operator float() const {
-        return Format::widened(bits);
-    }
+    __device__ __forceinline__ Narrow(float number) : bits(Format::narrowed(number)) {}
+    __device__ __forceinline__ operator float() const { return Format::widened(bits); }
 };
 
 template <class Format> __device__ __forceinline__ float load(const Narrow<Format> *from) {
@@ -94,8 +91,7 @@ template <class Format> struct SharedAt<Narrow<Format>> {
         : at(static_cast<unsigned>(__cvta_generic_to_shared(shared))) {
         asm volatile("" : "+r"(at));
     }
-    __device__ __forceinline__ explicit SharedAt(unsigned place) : at(place) {
-    }
+    __device__ __forceinline__ explicit SharedAt(unsigned place) : at(place) {}
     __device__ __forceinline__ SharedAt operator+(int elements) const {
         return SharedAt(at + elements * static_cast<int>(sizeof(T)));
     }

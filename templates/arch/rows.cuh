@@ -6,9 +6,7 @@
 
 // Whether arrays of so many bytes in all do not stay in the caches of a processor from one launch
 // to the next. A GPU's stores are the same either way.
-__device__ __forceinline__ bool past_caches(Index) {
-    return false;
-}
+__device__ __forceinline__ bool past_caches(Index) { return false; }
 
 // Writes a part of a row.
 template <class T> __device__ __forceinline__ void store_row(T *to, const T *row, int count, bool) {

@@ -6,17 +6,11 @@ constexpr int warp_size = 32;
 constexpr unsigned all_lanes = 0xFFFFFFFFu;
 
 // Of the calling thread, in a block of one axis.
-__device__ __forceinline__ int lane() {
-    return static_cast<int>(threadIdx.x % warp_size);
-}
-__device__ __forceinline__ int warp() {
-    return static_cast<int>(threadIdx.x / warp_size);
-}
+__device__ __forceinline__ int lane() { return static_cast<int>(threadIdx.x % warp_size); }
+__device__ __forceinline__ int warp() { return static_cast<int>(threadIdx.x / warp_size); }
 
 // Orders what the lanes wrote to shared and global memory before what they read after.
-__device__ __forceinline__ void warp_barrier() {
-    __syncwarp(all_lanes);
-}
+__device__ __forceinline__ void warp_barrier() { __syncwarp(all_lanes); }
 
 // The value of lane `from`, from 0 to 31.
 template <class T> __device__ __forceinline__ T shuffle(const T &value, int from) {
@@ -59,18 +53,12 @@ template <int how, class T> __device__ __forceinline__ T join_lanes(T mine) {
 }
 #else
 constexpr bool can_join_lanes = false;
-template <int how, class T> __device__ __forceinline__ T join_lanes(T mine) {
-    return mine;
-}
+template <int how, class T> __device__ __forceinline__ T join_lanes(T mine) { return mine; }
 #endif
 
 // A bit for each lane: whether it says true.
 __device__ __forceinline__ unsigned ballot_lanes(bool vote) {
     return __ballot_sync(all_lanes, vote);
 }
-__device__ __forceinline__ bool any_lane(bool vote) {
-    return __any_sync(all_lanes, vote) != 0;
-}
-__device__ __forceinline__ bool every_lane(bool vote) {
-    return __all_sync(all_lanes, vote) != 0;
-}
+__device__ __forceinline__ bool any_lane(bool vote) { return __any_sync(all_lanes, vote) != 0; }
+__device__ __forceinline__ bool every_lane(bool vote) { return __all_sync(all_lanes, vote) != 0; }

@@ -15,13 +15,10 @@
 // Nobody prepares the memory that blocks share, and a replay has the same tag. So a word is marked
 // with the tag where its one reader erases it: up to 32 tiles have a word for each two tiles. Words
 // with many readers are marked with the moment of the launch, which the first block tells the others.
-
 struct alignas(32) GroupWords { MarkedWord sum, prefix; };
 
-// Where `published` has a word for each two tiles of a single group, and one for each block; those of
-// the tiles follow.
+// Of `published`: a word for each two tiles of a single group, one for each block, and the tiles'.
 constexpr int pairs = 1, moments = pairs + warp_size * warp_size;
-
 using Tile = unsigned; // its number: 2^31 of the smallest tiles are a list of 1 TiB
 
 struct Board {
@@ -30,7 +27,7 @@ struct Board {
     unsigned long long mark;
     Tile few; // how many tiles there are, if they are one group; else 0
 
-    // The warp that publishes and reads calls it: the first block tells the others its mark.
+    // By the warp that publishes and reads: the first block tells the others its mark.
     __device__ __forceinline__ void open() {
         if (few != 0)
             return;
@@ -55,9 +52,7 @@ struct Board {
         }
         mark = shuffle(word.value, 0);
     }
-    __device__ __forceinline__ int *ticket() const {
-        return reinterpret_cast<int *>(published);
-    }
+    __device__ __forceinline__ int *ticket() const { return reinterpret_cast<int *>(published); }
     // Where the tile `reader` finds the sum of another tile of its group.
     __device__ __forceinline__ MarkedWord *word_of(Tile tile, Tile reader) const {
         return published + (few != 0 ? pairs + reader * warp_size + tile : moments + gridDim.x + tile);
@@ -97,8 +92,7 @@ struct Mates {
     __device__ __forceinline__ Mates(const Board &board, Tile mine, Real all)
         : place(mine % warp_size), known(lane() >= place),
           value(lane() == place ? all : identity()),
-          word(board.word_of(known ? mine : mine - place + lane(), place)) {
-    }
+          word(board.word_of(known ? mine : mine - place + lane(), place)) {}
     // Waits until all are known. Gives the sum of the lane's tile and those before it.
     __device__ __forceinline__ Real scan(const Arguments &arguments, const Board &board) {
         for (; any_lane(!known); known = known || board.take(look_at(word), value))

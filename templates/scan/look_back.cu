@@ -148,9 +148,7 @@ __device__ __forceinline__ Real look_back_in_order(const Arguments &arguments,
 // and registers, where a thread has consecutive ones. With an even number of items a place is left
 // out after every 32, so that the lanes of a step use different banks.
 constexpr int pitch = warp_items + (plan::items % 2 == 0 ? plan::items : 0);
-__device__ __forceinline__ int place(int i) {
-    return plan::items % 2 == 0 ? i + i / warp_size : i;
-}
+__device__ __forceinline__ int place(int i) { return plan::items % 2 == 0 ? i + i / warp_size : i; }
 
 struct Shared {
     Real staged[warps][pitch];

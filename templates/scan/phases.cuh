@@ -33,9 +33,7 @@ struct Scanned {
     __device__ __forceinline__ Real exclusive(const Arguments &arguments, int i) const {
         return i == 0 ? identity() : inclusive(arguments, i - 1);
     }
-    __device__ __forceinline__ Real sum() const {
-        return section[::section - 1];
-    }
+    __device__ __forceinline__ Real sum() const { return section[::section - 1]; }
 };
 
 // Scans the tile whose element i is get(i). All threads call it.

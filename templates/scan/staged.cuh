@@ -8,9 +8,7 @@ constexpr bool skewed = packs % 2 == 0;
 constexpr int pitch = skewed ? warp_packs + warp_packs / 8 : warp_packs;
 using Packed = Pack<Real, pack>;
 
-__device__ __forceinline__ int place_of(int p) {
-    return skewed ? p + p / 8 : p;
-}
+__device__ __forceinline__ int place_of(int p) { return skewed ? p + p / 8 : p; }
 
 struct Shared {
     Packed staged[plan::stages][warps][pitch];
@@ -19,9 +17,7 @@ struct Shared {
 #if PLAN_DRAW > 1
     int newest; // the tile that was drawn last
 #endif
-    __device__ __forceinline__ Packed *part(int stage) {
-        return staged[stage][warp()];
-    }
+    __device__ __forceinline__ Packed *part(int stage) { return staged[stage][warp()]; }
 };
 static_assert(sizeof(Shared) <= plan::shared_bytes, "the host counts the same bytes");
 

@@ -33,10 +33,28 @@ void cpu_blocks_run(cpu_blocks *, const cpu_launch *, int64_t first, int64_t cou
 /* The state that the calling thread runs blocks in. */
 sg_cpu_place *cpu_blocks_here(void);
 
-/* Copies and fills, which are done on return. Large ones are spread over the workers. */
+workers *cpu_workers(device *);
 
-void cpu_copy(workers *, void *to, const void *from, size_t bytes);
-void cpu_copy_rows(workers *, const device_copy *);
-void cpu_fill(workers *, void *to, int byte, size_t bytes);
+/* The functions of device_ops for memory and streams (memory.c). */
+void *cpu_alloc(device *base, job *j, size_t bytes);
+void cpu_release(device *base, void *memory);
+void cpu_download_async(device *base, job *j, void *to, const void *from, size_t bytes,
+                        void *stream);
+void cpu_upload(device *base, job *j, void *to, const void *from, size_t bytes);
+void cpu_copy(device *base, job *j, const device_copy *c, void *stream);
+void cpu_fill(device *base, job *j, void *to, int byte, size_t bytes);
+fault cpu_fill_async(device *base, void *to, int byte, size_t bytes, void *stream, int *code);
+void cpu_synchronize(device *base, job *j, void *stream);
+void *cpu_mark(device *base, job *j, void *stream);
+bool cpu_passed(device *base, job *j, void *point);
+void cpu_unmark(device *base, void *point);
+bool cpu_idle(device *base, job *j, void *stream);
+void *cpu_stream_open(device *base, job *j);
+void cpu_stream_close(device *base, void *stream);
+void cpu_order(device *base, job *j, void *before, void *after);
+void cpu_within(device *base, job *j, void (*body)(void *), void *argument);
+device_place cpu_peer_place(device *base, const void *memory);
+bool cpu_peer_open(device *base, const device_place *p, void **out);
+void cpu_peer_close(device *base, const device_place *p, void *opened);
 
 #endif

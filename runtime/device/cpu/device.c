@@ -1,12 +1,10 @@
 /* The cpu device: the host's compiler makes shared objects, whose blocks are spread over a pool
    of threads. */
-#define _DEFAULT_SOURCE /* madvise */
 #include <assert.h>
 #include <dlfcn.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -146,6 +144,10 @@ static void close_cpu(device *base) {
 
 static const device_facts *facts(const device *base) {
     return &((const cpu_device *)base)->facts;
+}
+
+workers *cpu_workers(device *base) {
+    return ((cpu_device *)base)->workers;
 }
 
 /* ---- loading --------------------------------------------------------------------------------- */
@@ -328,130 +330,6 @@ static const char *code_name(const device *base, int code) {
     return code == CODE_SHAPE ? "a grid of more than 4294967295 blocks along an axis" : "no error";
 }
 
-/* ---- memory ---------------------------------------------------------------------------------- */
-
-static void *alloc(device *base, job *j, size_t bytes) {
-    (void)base;
-    enum { LARGE_PAGE = 2 << 20 };
-    const bool large = bytes >= 2 * (size_t)LARGE_PAGE;
-    void *memory;
-    if (posix_memalign(&memory, large ? LARGE_PAGE : 256, bytes > 0 ? bytes : 1) != 0)
-        job_fail(j, FAULT_MEMORY, NULL, 0, "out of memory: there are no %zu bytes", bytes);
-#if defined(MADV_HUGEPAGE)
-    if (large) /* many rows of a grid are read at a time, and each would need a page of its own */
-        (void)madvise(memory, bytes / LARGE_PAGE * LARGE_PAGE, MADV_HUGEPAGE);
-#endif
-    return memory;
-}
-
-static void release(device *base, void *memory) {
-    (void)base;
-    free(memory);
-}
-
-static void download_async(device *base, job *j, void *to, const void *from, size_t bytes,
-                           void *stream) {
-    (void)base, (void)j, (void)stream;
-    memcpy(to, from, bytes);
-}
-
-static workers *workers_of(device *base) {
-    return ((cpu_device *)base)->workers;
-}
-
-static void upload(device *base, job *j, void *to, const void *from, size_t bytes) {
-    (void)j;
-    cpu_copy(workers_of(base), to, from, bytes);
-}
-
-static void copy(device *base, job *j, const device_copy *c, void *stream) {
-    (void)j;
-    (void)stream;
-    cpu_copy_rows(workers_of(base), c);
-}
-
-static void fill(device *base, job *j, void *to, int byte, size_t bytes) {
-    (void)j;
-    cpu_fill(workers_of(base), to, byte, bytes);
-}
-
-static fault fill_async(device *base, void *to, int byte, size_t bytes, void *stream, int *code) {
-    (void)stream;
-    cpu_fill(workers_of(base), to, byte, bytes);
-    *code = 0;
-    return FAULT_NONE;
-}
-
-/* ---- streams: every call is done when it returns ----------------------------------------------
- */
-
-static void synchronize(device *base, job *j, void *stream) {
-    (void)base;
-    (void)j;
-    (void)stream;
-}
-
-static void *mark(device *base, job *j, void *stream) {
-    (void)base;
-    (void)j;
-    (void)stream;
-    return NULL;
-}
-
-static bool passed(device *base, job *j, void *point) {
-    (void)base;
-    (void)j;
-    (void)point;
-    return true;
-}
-
-static void unmark(device *base, void *point) {
-    (void)base;
-    (void)point;
-}
-
-static bool idle(device *base, job *j, void *stream) {
-    synchronize(base, j, stream);
-    return true;
-}
-
-static void *stream_open(device *base, job *j) {
-    synchronize(base, j, NULL);
-    return NULL;
-}
-
-static void stream_close(device *base, void *stream) {
-    synchronize(base, NULL, stream);
-}
-
-static void order(device *base, job *j, void *before, void *after) {
-    synchronize(base, j, before);
-    synchronize(base, j, after);
-}
-
-static void within(device *base, job *j, void (*body)(void *), void *argument) {
-    synchronize(base, j, NULL);
-    body(argument);
-}
-
-/* Host memory needs no opening where threads share it, and other processes do not see it. */
-static device_place peer_place(device *base, const void *memory) {
-    (void)base;
-    return (device_place){.process = getpid(), .address = (uint64_t)(uintptr_t)memory};
-}
-
-static bool peer_open(device *base, const device_place *p, void **out) {
-    (void)base;
-    *out = (void *)(uintptr_t)p->address;
-    return p->process == getpid();
-}
-
-static void peer_close(device *base, const device_place *p, void *opened) {
-    (void)base;
-    (void)p;
-    (void)opened;
-}
-
 /* ---- time ------------------------------------------------------------------------------------ */
 
 static double seconds(device *base, job *j, void (*body)(job *, void *), void *argument) {
@@ -488,29 +366,29 @@ const device_ops device_cpu = {
     .together = together,
     .map = map,
     .resident = resident,
-    .alloc = alloc,
-    .free = release,
-    .upload = upload,
-    .download = upload,
-    .host_alloc = alloc,
-    .host_free = release,
-    .download_async = download_async,
-    .copy = copy,
-    .fill = fill,
-    .fill_async = fill_async,
-    .synchronize = synchronize,
-    .mark = mark,
-    .passed = passed,
-    .unmark = unmark,
-    .idle = idle,
-    .stream_open = stream_open,
-    .stream_close = stream_close,
-    .order = order,
-    .within = within,
+    .alloc = cpu_alloc,
+    .free = cpu_release,
+    .upload = cpu_upload,
+    .download = cpu_upload,
+    .host_alloc = cpu_alloc,
+    .host_free = cpu_release,
+    .download_async = cpu_download_async,
+    .copy = cpu_copy,
+    .fill = cpu_fill,
+    .fill_async = cpu_fill_async,
+    .synchronize = cpu_synchronize,
+    .mark = cpu_mark,
+    .passed = cpu_passed,
+    .unmark = cpu_unmark,
+    .idle = cpu_idle,
+    .stream_open = cpu_stream_open,
+    .stream_close = cpu_stream_close,
+    .order = cpu_order,
+    .within = cpu_within,
     .host_memory = true,
-    .peer_place = peer_place,
-    .peer_open = peer_open,
-    .peer_close = peer_close,
+    .peer_place = cpu_peer_place,
+    .peer_open = cpu_peer_open,
+    .peer_close = cpu_peer_close,
     .time = seconds,
     .code_name = code_name,
 };

@@ -72,7 +72,18 @@ void cuda_order(device *base, job *j, void *before, void *after);
 void cuda_within(device *base, job *j, void (*body)(void *), void *argument);
 void cuda_destroy_event(cuda *d, cu_event event);
 
-/* And for memory of other GPUs (peer.c). */
+/* For memory, and that of other GPUs (memory.c). */
+void *cuda_alloc(device *base, job *j, size_t bytes);
+void cuda_free(device *base, void *memory);
+void cuda_upload(device *base, job *j, void *to, const void *from, size_t bytes);
+void cuda_download(device *base, job *j, void *to, const void *from, size_t bytes);
+void *cuda_host_alloc(device *base, job *j, size_t bytes);
+void cuda_host_free(device *base, void *memory);
+void cuda_download_async(device *base, job *j, void *to, const void *from, size_t bytes,
+                         void *stream);
+void cuda_copy(device *base, job *j, const device_copy *c, void *stream);
+void cuda_fill(device *base, job *j, void *to, int byte, size_t bytes);
+fault cuda_fill_async(device *base, void *to, int byte, size_t bytes, void *stream, int *code);
 device_place cuda_peer_place(device *, const void *memory);
 bool cuda_peer_open(device *, const device_place *, void **base);
 void cuda_peer_close(device *, const device_place *, void *base);

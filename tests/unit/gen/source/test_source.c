@@ -13,10 +13,10 @@ enum {
     MOST_HEAT13 = 420,
     MOST_HEAT2D5 = 350,
     MOST_REDUCE_SUM = 350,
-    MOST_SCAN = 577,
+    MOST_SCAN = 543,
     MOST_NAIVE = 190,
-    MOST_NAIVE_FIELDS = 252, /* two fields, periodic */
-    MOST_NAIVE_PACKS = 296,
+    MOST_NAIVE_FIELDS = 247, /* two fields, periodic */
+    MOST_NAIVE_PACKS = 292,
 };
 
 typedef struct trimming {
