@@ -10,7 +10,8 @@ import ctypes
 import importlib
 import sys
 from ctypes import POINTER, c_int32, c_int64, c_uint8, c_uint16, c_uint64, c_void_p
-from typing import Any, Iterable, Optional, Sequence, Union
+from functools import partial
+from typing import Any, Callable, Iterable, Optional, Sequence, Union
 
 import numpy as np
 
@@ -96,7 +97,6 @@ class Library:
     dense = "numpy.ascontiguousarray(…)"  # the call that makes a copy in C order
     cast = "numpy.asarray(…, dtype={!r})"  # the call that makes one of another dtype
     cast_to_bfloat16 = "stencilgen.to_bfloat16(…)"  # the one for bfloat16
-    quick = False  # its arrays can be looked at twice
     held = True  # what a launch uses must be kept until its work is over; else memory is reused in the stream's order
 
     def view(self, array: Any, stream: int) -> View:
@@ -136,10 +136,27 @@ class Library:
         """What the caller gets of an array that `empty` made, once the launch that writes it is on the stream."""
         return array
 
+    # What a call needs that is like the one before, in as few steps as the library allows: `view` takes a microsecond.
+
+    def facts(self, array: Any) -> Any:
+        """All of a view but the address, to be compared with that of an array before; None: only a view will do."""
+        return None
+
+    def pointer(self, array: Any) -> int:
+        """The address of an array with facts."""
+        raise NotImplementedError
+
+    def current(self, place: int) -> int:
+        """The stream on which the caller works on this GPU now."""
+        raise NotImplementedError
+
+    def maker(self, like: Any, place: int, shape: tuple[int, ...], dtype: str) -> Callable[[], Any]:
+        """A function that makes what `empty` makes, for work on the current stream. It must not keep `like`."""
+        raise NotImplementedError
+
 
 class _NumPy(Library):
     name = "NumPy"
-    quick = True
 
     def stream(self, array: Any) -> int:
         return 0
@@ -148,26 +165,37 @@ class _NumPy(Library):
         flags = array.flags
         word = _DTYPE_WORDS.get(array.dtype) or _word_of(array.dtype)
         strides = None if flags.c_contiguous else _in_elements(array.strides, array.itemsize)
-        return self.address(array)[0], array.shape, strides, word, HOST, not flags.writeable, array
+        return self.pointer(array), array.shape, strides, word, HOST, not flags.writeable, array
 
     def empty(self, like: Any, place: int, shape: tuple[int, ...], dtype: str, stream: Optional[int]) -> Any:
-        if dtype == "bfloat16" and like.dtype.name == "bfloat16":
-            return np.empty(shape, like.dtype)
-        return np.empty(shape, NUMPY_DTYPES[dtype])
+        return self.maker(like, place, shape, dtype)()
 
     def address(self, array: Any) -> tuple[int, Any]:
+        return self.pointer(array), array
+
+    def facts(self, array: Any) -> Any:
+        return array.shape, array.strides, array.dtype, array.flags.writeable
+
+    def pointer(self, array: Any) -> int:
         try:
-            return _address_of(_first_byte(array)), array
+            return _address_of(_first_byte(array))
         except (TypeError, ValueError, BufferError):  # read-only, empty or strided: this takes 1 µs
-            return int(array.__array_interface__["data"][0]), array
+            return int(array.__array_interface__["data"][0])
+
+    def maker(self, like: Any, place: int, shape: tuple[int, ...], dtype: str) -> Callable[[], Any]:
+        own = dtype == "bfloat16" and like.dtype.name == "bfloat16"
+        return partial(np.empty, shape, like.dtype if own else NUMPY_DTYPES[dtype])
 
 
 class _CuPy(Library):
     name = "CuPy"
     dense = "cupy.ascontiguousarray(…)"
     cast = "….astype({!r})"
-    quick = True
     held = False
+
+    def __init__(self) -> None:
+        self.cupy: Any = sys.modules["cupy"]
+        self.current_stream = self.cupy.cuda.get_current_stream
 
     def view(self, array: Any, stream: int) -> View:
         text = array.dtype.str
@@ -175,12 +203,10 @@ class _CuPy(Library):
         return array.data.ptr, array.shape, strides, WORDS.get(text, text), array.device.id, False, array
 
     def stream(self, array: Any) -> int:
-        return int(sys.modules["cupy"].cuda.get_current_stream().ptr)
+        return int(self.current_stream().ptr)
 
     def empty(self, like: Any, place: int, shape: tuple[int, ...], dtype: str, stream: Optional[int]) -> Any:
-        cupy = sys.modules["cupy"]
-        if stream is None and cupy.cuda.runtime.getDevice() == place:
-            return cupy.empty(shape, NUMPY_DTYPES[dtype])
+        cupy = self.cupy
         with cupy.cuda.Device(place):
             if stream is None:
                 return cupy.empty(shape, NUMPY_DTYPES[dtype])
@@ -190,13 +216,30 @@ class _CuPy(Library):
     def address(self, array: Any) -> tuple[int, Any]:
         return array.data.ptr, array
 
+    def facts(self, array: Any) -> Any:
+        return array.shape, array.strides, array.dtype, array.data.device_id
+
+    def pointer(self, array: Any) -> int:
+        return int(array.data.ptr)
+
+    def current(self, place: int) -> int:
+        return int(self.current_stream().ptr)
+
+    def maker(self, like: Any, place: int, shape: tuple[int, ...], dtype: str) -> Callable[[], Any]:
+        make = partial(self.cupy.ndarray, shape, NUMPY_DTYPES[dtype])
+
+        def there() -> Any:
+            made = make()  # on the current device, which is seldom another one
+            return made if made.data.device_id == place else self.empty(None, place, shape, dtype, None)
+
+        return there
+
 
 class _Torch(Library):
     name = "PyTorch"
     dense = "….contiguous()"
     cast = "….to(torch.{})"
     cast_to_bfloat16 = "….to(torch.bfloat16)"
-    quick = True
     held = False
 
     def __init__(self) -> None:
@@ -207,7 +250,7 @@ class _Torch(Library):
         self.dtypes = {word: getattr(torch, name) for word, name in names.items()}
         self.words = {dtype: word for word, dtype in self.dtypes.items()}
         self.places: dict[Any, int] = {}
-        self.raw_stream = getattr(torch._C, "_cuda_getCurrentRawStream", None)
+        self.raw_stream = getattr(torch._C, "_cuda_getCurrentRawStream", None)  # makes no object for it
 
     def view(self, array: Any, stream: int) -> View:
         if array.requires_grad and self.torch.is_grad_enabled():
@@ -235,19 +278,37 @@ class _Torch(Library):
     def stream(self, array: Any) -> int:
         if not array.is_cuda:
             return 0
-        if self.raw_stream is not None:  # without an object for it
-            return int(self.raw_stream(array.device.index))
-        return int(self.torch.cuda.current_stream(array.device).cuda_stream)
+        return self.current(array.device.index)
 
     def empty(self, like: Any, place: int, shape: tuple[int, ...], dtype: str, stream: Optional[int]) -> Any:
         torch = self.torch
         if place == HOST or stream is None:
-            return torch.empty(shape, dtype=self.dtypes[dtype], device=like.device)
+            return self.maker(like, place, shape, dtype)()
         with torch.cuda.stream(torch.cuda.ExternalStream(stream, like.device)):
             return torch.empty(shape, dtype=self.dtypes[dtype], device=like.device)
 
     def address(self, array: Any) -> tuple[int, Any]:
         return array.data_ptr(), array
+
+    def facts(self, array: Any) -> Any:
+        if array.requires_grad and self.torch.is_grad_enabled() or array.layout is not self.torch.strided:
+            return None
+        return array.shape, array.stride(), array.dtype, array.device, array.is_neg()
+
+    def pointer(self, array: Any) -> int:
+        return int(array.data_ptr())
+
+    def current(self, place: int) -> int:
+        if self.raw_stream is not None:
+            return int(self.raw_stream(place))
+        return int(self.torch.cuda.current_stream(place).cuda_stream)
+
+    def maker(self, like: Any, place: int, shape: tuple[int, ...], dtype: str) -> Callable[[], Any]:
+        strides = [1] * len(shape)
+        for axis in range(len(shape) - 1, 0, -1):
+            strides[axis - 1] = strides[axis] * max(shape[axis], 1)
+        make = self.torch.empty_strided  # `empty` takes a microsecond more
+        return partial(make, tuple(shape), tuple(strides), dtype=self.dtypes[dtype], device=like.device)
 
 
 class _JaxOutput:
@@ -407,23 +468,23 @@ def _by_interface(array: Any) -> View:
 
 NUMPY = _NumPy()
 _others = Library()
-_known: dict[type, Library] = {np.ndarray: NUMPY}
+known: dict[type, Any] = {np.ndarray: NUMPY}  # the libraries of types that were seen
 _makers: dict[str, Any] = {"cupy": _CuPy, "torch": _Torch, "jax": _Jax, "jaxlib": _Jax}
 _made: dict[str, Library] = {}
 
 
 def library_of(array: Any) -> Library:
     """The library that an array is from."""
-    known = _known.get(type(array))
-    if known is not None:
-        return known
+    seen: Optional[Library] = known.get(type(array))
+    if seen is not None:
+        return seen
     found = NUMPY if isinstance(array, np.ndarray) else _others
     for base in type(array).__mro__:
         root = base.__module__.split(".", 1)[0]
         if root in _makers and base is not object and _is_array(root, array):
             found = _made.setdefault(root, _makers[root]())
             break
-    _known[type(array)] = found
+    known[type(array)] = found
     return found
 
 

@@ -3,7 +3,7 @@ temporary memory, and what must live until the work is over."""
 
 from __future__ import annotations
 
-from ctypes import byref, c_double, c_int, c_size_t
+from ctypes import byref, c_double, c_int, c_size_t, c_void_p
 from dataclasses import dataclass
 from typing import Any, Iterable, Mapping, Optional, Sequence
 
@@ -11,9 +11,11 @@ import numpy as np
 
 from . import _abi, _arrays
 from ._abi import lib
-from ._arrays import HOST, Library
+from ._arrays import HOST, Library, known
 from ._context import Context, Memory
 from ._errors import DataError, UsageError, error_of
+
+_launch = lib.sg_launch
 
 
 @dataclass(frozen=True)
@@ -57,6 +59,10 @@ class Frame:
         self.arguments.grids = self.grids
         self.reference = byref(self.arguments)
         self.laid: list[Any] = [None] * arrays  # shape and strides that an item has
+        self.ready = False  # as a call before left it, so a call on arrays like those needs their addresses alone
+        self.library: Any = None  # of the arrays of that call
+        self.likes: list[Any] = [None] * arrays  # their facts
+        self.makers: list[Any] = [None] * arrays  # of new ones like them; None: they were the caller's
         self.changed = True  # some of them, since temporary_bytes was asked for
         self.temporary_bytes = 0
         self.has_values = False
@@ -97,6 +103,7 @@ class Caller:
 
     def _prepare(self, handle: int, is_grid: bool, dims: int) -> None:
         self._handle = handle
+        self._pointer = c_void_p(handle)  # the same, for calls where its making would count
         self._parameter_index = {p.name: i for i, p in enumerate(self.parameters)}
         self._array_index = {a.keyword: i for i, a in enumerate(self.arrays)}
         self._words = [_arrays.WORDS[np.dtype(a.dtype).str] for a in self.arrays]
@@ -107,9 +114,11 @@ class Caller:
 
     def _take(self) -> Frame:
         try:
-            return self._frames.pop()
+            frame = self._frames.pop()
         except IndexError:
             return Frame(len(self.arrays), len(self.parameters))
+        frame.ready = False
+        return frame
 
     def _split(self, arrays: Sequence[Any], first: Sequence[int], named: dict[str, Any]) -> list[Any]:
         """Arrays of a call, those at the indexes `first` by position; takes them out of `named`."""
@@ -290,6 +299,65 @@ class Caller:
         if frame.temporary_bytes:
             frame.arguments.temporary = self.context.scratch(stream, frame.temporary_bytes)
             frame.arguments.temporary_bytes = frame.temporary_bytes
+
+    # ---- calls like the one before ----
+
+    def _remember(self, frame: Frame, slots: Sequence[Any]) -> None:
+        """Notes what the arrays of a launch are like, so that `_again` knows others like them."""
+        first = slots[0]
+        if any(slot is None or slot.memory is not None or slot.library is not first.library for slot in slots):
+            return
+        frame.library = library = first.library
+        frame.likes = [library.facts(slot.array) for slot in slots]
+        if None in frame.likes:
+            return
+        for i, slot in enumerate(slots):
+            ours = not slot.callers and slot.strides is None
+            frame.makers[i] = library.maker(first.array, self._place, slot.shape, self._words[i]) if ours else None
+        frame.arguments.step = 0
+        frame.ready = True
+
+    def _again(
+        self, arrays: Sequence[Any], indexes: Sequence[int], fresh: Sequence[int],
+        parameters: Optional[Mapping[str, float]], named: dict[str, Any],
+    ) -> Any:  # fmt: skip
+        """A launch on the caller's current stream, on arrays like those of a call before and on new ones for `fresh`, in a
+        fifth of the time. Returns all arrays of the launch; None: they are not like those, and nothing has been done."""
+        if not arrays or (named and not self._array_index.keys().isdisjoint(named)):
+            return None
+        try:
+            frame = self._frames.pop()
+        except IndexError:
+            return None
+        try:
+            if not frame.ready:
+                return None
+            library: Any = frame.library
+            likes, items = frame.likes, frame.items
+            held: list[Any] = [None] * len(items)
+            for i, array in zip(indexes, arrays):
+                of: Any = known.get(type(array))
+                if of is not library or library.facts(array) != likes[i]:
+                    return None
+                items[i].data = library.pointer(array)
+                held[i] = array
+            for i in fresh:
+                make = frame.makers[i]
+                if make is None:
+                    return None
+                held[i] = array = make()
+                items[i].data = library.pointer(array)
+            if parameters or named or frame.has_values:
+                self._put_parameters(frame, parameters, named)
+            on = 0 if self._place == HOST else library.current(self._place)
+            if frame.temporary_bytes:
+                frame.arguments.temporary = self.context.scratch(on, frame.temporary_bytes)
+            status = _launch(self._pointer, frame.reference, on)
+            if status:
+                self._fail(status)
+            return held
+        finally:
+            self._frames.append(frame)
 
     def _keep(self, stream: int, given: Any, slots: Iterable[Slot]) -> None:
         """Keeps what a launch uses until it is over, where its library does not do so by the stream's order. `given` is

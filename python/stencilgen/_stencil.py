@@ -54,6 +54,7 @@ class Stencil(Kernel):
         #: the sets of points that its spec declares
         self.points: tuple[PointsInfo, ...] = tuple(self._points_of(i) for i in range(self._point_sets))
         self._all = range(len(self.arrays))
+        self._given = (*self._inputs, *self._written)  # of a call with out=…
         self._single = self.info.steps == 1
         self._part = self.info.steps if self._place == HOST else self.info.steps * _GPU_LAUNCHES
         self._unmoved = list(self._all)
@@ -99,7 +100,13 @@ class Stencil(Kernel):
 
         Returns the new field, or a named tuple of several.
         """
-        make = self._watched(points, 0, None, 0, None) if points is not None or self.points else None
+        make = None
+        if points is not None or self.points:
+            make = self._watched(points, 0, None, 0, None)
+        elif stream is None and box is None:
+            quick = self._one(arrays, out, parameters, named)
+            if quick is not None:
+                return quick
         return self._run(arrays, 1, out, False, box, stream, parameters, named, None, make)
 
     def run(
@@ -157,12 +164,10 @@ class Stencil(Kernel):
             results = self._run((), steps, out, overwrite, box, stream, parameters, named, where, make)
             return self._new_state(arrays[0], results)
         if make is None:
-            plain = steps == 1 and self._single and not overwrite and box is None and where is None
-            if plain and len(arrays) == len(self._inputs):
-                quick = self._repeat(arrays, out, stream, parameters, named)
-                if quick is not None:
-                    return quick
             make = self._make
+            plain = steps == 1 and self._single and stream is None and not overwrite and box is None and where is None
+        else:
+            plain = False
         found = arrays if not named and len(arrays) == len(self._inputs) else None
         frame = self._take()
         try:
@@ -196,8 +201,11 @@ class Stencil(Kernel):
                 inside = self._put_box(frame, box, slots[self._inputs[0] if found else self._written[0]].shape)
             lent = [s for s in slots if s is not None]
             try:
+                begun = slots
                 if inside:
                     slots = make(frame, slots, steps, on, foreign, lent)
+                if plain:
+                    self._remember(frame, begun)
                 results = []
                 for _, i in self._results:
                     slot = slots[i]
@@ -251,56 +259,20 @@ class Stencil(Kernel):
         ended = watch.read() or ended
         return slots if ended else self._make(frame, slots, steps % every, stream, foreign, lent, sets)
 
-    def _repeat(
-        self, arrays: tuple[Any, ...], out: Any, stream: Any, parameters: Optional[Mapping[str, float]],
-        named: dict[str, Any],
-    ) -> Any:  # fmt: skip
-        """One step on arrays laid out like those of a call before, which costs half as much. None: they are not, and
-        nothing has been done."""
-        place, written = self._place, self._written
-        if not arrays or (stream is not None and place != HOST) or not self._array_index.keys().isdisjoint(named):
+    def _one(
+        self, arrays: tuple[Any, ...], out: Any, parameters: Optional[Mapping[str, float]], named: dict[str, Any]
+    ) -> Any:
+        """One step on arrays like those of a call before; None: they are not."""
+        if len(arrays) != len(self._inputs) or not self._single:
             return None
-        if out is not None and (len(written) != 1 or isinstance(out, (tuple, list, dict))):
+        if out is None:
+            held = self._again(arrays, self._inputs, self._written, parameters, named)
+        elif len(self._written) == 1:
+            held = self._again((*arrays, out), self._given, (), parameters, named)
+        else:
             return None
-        try:
-            frame = self._frames.pop()
-        except IndexError:
+        if held is None:
             return None
-        try:
-            first = arrays[0]
-            library = library_of(first)
-            if frame.changed or frame.has_box or frame.has_place or not library.quick:
-                return None
-            on = 0 if place == HOST else library.stream(first)
-            laid, items, words = frame.laid, frame.items, self._words
-            held: list[Any] = [None] * len(words)
-            given = zip((*self._inputs, *written), (*arrays, out)) if out is not None else zip(self._inputs, arrays)
-            for i, array in given:
-                if library_of(array) is not library:
-                    return None
-                pointer, shape, strides, word, there, readonly, _ = library.view(array, on)
-                if word != words[i] or there != place or laid[i] != (shape, strides):
-                    return None
-                if readonly and self.arrays[i].written:
-                    return None
-                items[i].data = pointer
-                held[i] = array
-            for i in written:
-                if out is None:
-                    if laid[i] != (shape, None):
-                        return None
-                    held[i] = array = library.empty(first, place, shape, words[i], None)
-                    items[i].data = library.address(array)[0]
-            if parameters or named or frame.has_values:
-                self._put_parameters(frame, parameters, named)
-            if frame.temporary_bytes:
-                frame.arguments.temporary = self.context.scratch(on, frame.temporary_bytes)
-            frame.arguments.step = 0
-            status = lib.sg_launch(self._handle, frame.reference, on)
-            if status:
-                self._fail(status)
-        finally:
-            self._frames.append(frame)
         if self._tuple is None:
             return held[self._after_step[0]]
         return self._tuple(*[held[i] for i in self._after_step])
@@ -328,6 +300,9 @@ class Stencil(Kernel):
 
         `step`, `origin` and `whole` are those of `run`.
         """
+        plain = box is None and stream is None and not step and origin is None and whole is None
+        if plain and len(arrays) == len(self.arrays) and self._again(arrays, self._all, (), parameters, named) is not None:
+            return
         frame = self._take()
         try:
             given: Sequence[Any] = arrays
@@ -350,8 +325,7 @@ class Stencil(Kernel):
                 self._lay(frame, i, pointer, shape, strides, of)
                 if i == 0:
                     first = shape
-                if place != HOST:
-                    slots.append(Slot(pointer, shape, strides, array, keep, of))
+                slots.append(Slot(pointer, shape, strides, array, keep, of))
             if box is not None or frame.has_box:
                 if not self._put_box(frame, box, first):
                     return
@@ -360,6 +334,8 @@ class Stencil(Kernel):
             if status:
                 self._fail(status)
             self._keep(on, stream, slots)
+            if plain:
+                self._remember(frame, slots)
         finally:
             self._frames.append(frame)
 
