@@ -16,11 +16,16 @@ from ._errors import UsageError
 from ._kernel import Kernel, kernel_kind
 from ._monitors import Maps, Monitor, MonitorInfo, OpenMonitors, check_monitors
 from ._points import OpenPoints, Points, PointsInfo, check_names
+from ._ways import Alone, Together
 
 # A run is made in parts, so that an interrupt is seen between them: on the cpu device of about this many seconds.
 # On a GPU the parts are long enough to lose nothing.
 _PART_SECONDS = 0.1
 _GPU_LAUNCHES = 4096
+
+# Makes steps on slots, and returns them by what they hold then: frame, slots, steps, stream, the stream if the caller gave
+# it, the slots that are used, and open points or None.
+Make = Callable[..., list[Any]]
 
 
 @kernel_kind("SG_KIND_GRID")
@@ -102,7 +107,7 @@ class Stencil(Kernel):
         """
         make = None
         if points is not None or self.points:
-            make = self._watched(points, 0, None, 0, None)
+            make = self._watched(points, 0, None, 0, None, self._make)
         elif stream is None and box is None:
             quick = self._one(arrays, out, parameters, named)
             if quick is not None:
@@ -151,7 +156,7 @@ class Stencil(Kernel):
         where = None if origin is None and whole is None and not step else (step, origin, whole)
         make = None
         if points is not None or self.points or monitors is not None or until is not None:
-            make = self._watched(points, step, monitors, every, until)
+            make = self._watched(points, step, monitors, every, until, self._make)
         return self._run(arrays, steps, out, overwrite, box, stream, parameters, named, where, make)
 
     def _run(
@@ -218,23 +223,32 @@ class Stencil(Kernel):
 
     def _watched(
         self, points: Optional[Mapping[str, Points]], first: int, monitors: Optional[Mapping[str, Monitor]], every: int,
-        until: Optional[Callable[[dict[str, float]], Any]],
-    ) -> Any:  # fmt: skip
-        """Makes the steps of a run with points or monitors."""
+        until: Optional[Callable[[dict[str, float]], Any]], steps_by: Make, together: Optional[Together] = None,
+    ) -> Make:  # fmt: skip
+        """Makes the steps of a run with points or monitors, by `steps_by`; of a rank of a team: `together`."""
         points = check_names(self.name, self.points, points)
         monitors = check_monitors(self.name, self.monitors, monitors, every, until)
         request = self._asked("a monitor") if monitors else None
 
-        def make(frame: Frame, slots: list[Any], steps: int, stream: int, foreign: Any, lent: list[Any]) -> list[Any]:
-            shape = slots[self._inputs[0]].shape
+        def make(frame: Frame, slots: list[Any], steps: int, stream: int, foreign: Any, lent: list[Any], _: Any = None) -> Any:
+            way = together or Alone(self.context, slots[self._inputs[0]].shape)
             sets = watch = None
             try:
                 if points:
-                    sets = OpenPoints(self.context, self._handle, shape, self.points, points, self.dtype, first, steps)
+                    sets = OpenPoints(way, self._handle, self._dims, self.points, points, self.dtype, first, steps)
                 if not monitors:
-                    return self._make(frame, slots, steps, stream, foreign, lent, sets)
-                watch = OpenMonitors(self._maps, self._handle, shape, monitors, until, self._place == HOST, request)
-                return self._sampled(frame, slots, steps, stream, foreign, lent, sets, watch, every)
+                    return steps_by(frame, slots, steps, stream, foreign, lent, sets)
+                watch = OpenMonitors(way, self._maps, self._handle, monitors, until, self._place == HOST, request)
+                for _ in range(steps // every):
+                    slots = steps_by(frame, slots, every, stream, foreign, lent, sets)
+                    self._make_room(slots, foreign, lent)
+                    self._lay_all(frame, slots, stream)
+                    if watch.sample(frame.reference, stream):
+                        break
+                else:
+                    if not watch.read():
+                        slots = steps_by(frame, slots, steps % every, stream, foreign, lent, sets)
+                return slots
             finally:
                 if sets is not None:
                     sets.close()
@@ -242,22 +256,6 @@ class Stencil(Kernel):
                     watch.close(stream)
 
         return make
-
-    def _sampled(
-        self, frame: Frame, slots: list[Any], steps: int, stream: int, foreign: Any, lent: list[Any],
-        sets: Optional[OpenPoints], watch: OpenMonitors, every: int,
-    ) -> list[Any]:  # fmt: skip
-        """The steps, with a sample after each `every` of them."""
-        ended = False
-        for _ in range(steps // every):
-            slots = self._make(frame, slots, every, stream, foreign, lent, sets)
-            self._make_room(slots, foreign, lent)
-            self._lay_all(frame, slots, stream)
-            ended = watch.sample(frame.reference, stream)
-            if ended:
-                break
-        ended = watch.read() or ended
-        return slots if ended else self._make(frame, slots, steps % every, stream, foreign, lent, sets)
 
     def _one(
         self, arrays: tuple[Any, ...], out: Any, parameters: Optional[Mapping[str, float]], named: dict[str, Any]
@@ -475,11 +473,11 @@ class Stencil(Kernel):
             now = min(steps, part) if own else 1
             begin = perf_counter()
             if points is not None:
-                status = points.run(frame.reference, now, stream, frame.final)
+                points.run(frame.reference, now, stream, frame.final)
             else:
                 status = lib.sg_run(self._handle, frame.reference, now, stream, frame.final)
-            if status:
-                self._fail(status)
+                if status:
+                    self._fail(status)
             if perf_counter() - begin < _PART_SECONDS:
                 part *= 2
             steps -= now
