@@ -3,8 +3,9 @@ temporary memory, and what must live until the work is over."""
 
 from __future__ import annotations
 
+import re
 from ctypes import byref, c_double, c_int, c_size_t, c_void_p
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Iterable, Mapping, Optional, Sequence
 
 import numpy as np
@@ -32,11 +33,40 @@ class ArrayInfo:
     high: tuple[int, ...]  #: how far above
     updated: bool  #: it is read before it is written, so its content matters
     same_as: int  #: of a written array: the index of one that may be the same memory; -1: none
+    components: int = 1  #: more than 1: numbers a point, by the array's first axis, (components, nz, ny, nx)
 
     @property
     def keyword(self) -> str:
         """Its name in calls, "u_prev"."""
         return self.name.replace(".", "_")
+
+
+def together(infos: Sequence[ArrayInfo]) -> tuple[tuple[ArrayInfo, ...], list[list[int]]]:
+    """The arrays of calls, and the library's arrays that each consists of: it has one for each component of a field, "f[1]",
+    "f[2]", …, and calls have one array of all."""
+    names: dict[str, dict[int, int]] = {}  # by components, from 1
+    for i, info in enumerate(infos):
+        found = re.fullmatch(r"(\w+)\[(\d+)\](.*)", info.name)
+        name, component = (found[1] + found[3], int(found[2])) if found else (info.name, 1)
+        names.setdefault(name, {})[component] = i
+    parts = [[of[k] for k in sorted(of)] for of in names.values()]
+    place = {i: whole for whole, of in enumerate(parts) for i in of}
+    place[-1] = -1
+    made = []
+    for name, of in zip(names, parts):
+        each = [infos[i] for i in of]
+        first = each[0]
+        shared = {place[info.same_as] for info in each}
+        made.append(
+            replace(
+                first, name=name, field=re.sub(r"\[\d+\]$", "", first.field), components=len(of),
+                reads=place[first.reads], previous=place[first.previous], updated=any(info.updated for info in each),
+                same_as=shared.pop() if len(shared) == 1 else -1,
+                low=tuple(map(max, zip(*(info.low for info in each)))),
+                high=tuple(map(max, zip(*(info.high for info in each)))),
+            )  # fmt: skip
+        )
+    return tuple(made), parts
 
 
 @dataclass(frozen=True)
@@ -94,6 +124,7 @@ class Caller:
 
     context: Context
     arrays: tuple[ArrayInfo, ...]
+    _parts: list[list[int]]  # the library's arrays of each
     parameters: tuple[ParameterInfo, ...]
 
     @property
@@ -106,17 +137,20 @@ class Caller:
         self._pointer = c_void_p(handle)  # the same, for calls where its making would count
         self._parameter_index = {p.name: i for i, p in enumerate(self.parameters)}
         self._array_index = {a.keyword: i for i, a in enumerate(self.arrays)}
-        self._words = [_arrays.WORDS[np.dtype(a.dtype).str] for a in self.arrays]
+        self._dtypes = [np.dtype(a.dtype) for a in self.arrays]
+        self._words = [_arrays.WORDS[dtype.str] for dtype in self._dtypes]
         self._place = self.context.place
         self._is_grid = is_grid
         self._dims = dims
         self._frames: list[Frame] = []
+        self._count = sum(map(len, self._parts))
+        self._plain = self._count == len(self.arrays)
 
     def _take(self) -> Frame:
         try:
             frame = self._frames.pop()
         except IndexError:
-            return Frame(len(self.arrays), len(self.parameters))
+            return Frame(self._count, len(self.parameters))
         frame.ready = False
         return frame
 
@@ -181,11 +215,8 @@ class Caller:
             raise DataError(f"'{info.name}' is {have}, but '{self.name}' takes {wanted}: {cast} makes a copy")
         if written and view[5]:
             raise DataError(f"'{self.arrays[index].name}' is written, but its array is read-only")
-        if self._is_grid and len(view[1]) != self._dims:
-            raise DataError(
-                f"'{self.arrays[index].name}' has {len(view[1])} axes, but '{self.name}' has {self._dims}: "
-                f"({', '.join('zyx'[3 - self._dims :])})"
-            )
+        if self._is_grid:
+            self._see_axes(self.arrays[index], view[1])
         if view[4] != self._place and view[4] != HOST:
             here = "cpu device" if self._place == HOST else f"GPU {self._place}"
             raise DataError(
@@ -194,12 +225,29 @@ class Caller:
             )
         return view
 
+    def _see_axes(self, info: ArrayInfo, shape: tuple[int, ...]) -> None:
+        axes, several = list("zyx"[3 - self._dims :]), info.components > 1
+        if len(shape) != self._dims + several:
+            first = [str(info.components)] if several else []
+            raise DataError(
+                f"'{info.name}' has {len(shape)} axes, but '{self.name}' has {self._dims + several}: "
+                f"({', '.join(first + axes)})"
+            )
+        if several and shape[0] != info.components:
+            raise DataError(f"'{info.name}' has {info.components} components, along its first axis, not {shape[0]}")
+
     def _lay(
         self, frame: Frame, index: int, pointer: int, shape: tuple[int, ...], strides: Any, library: Library
     ) -> None:
-        item = frame.items[index]
-        item.data = pointer
+        of = self._parts[index]
         laid = (shape, strides)
+        if len(of) > 1:
+            step = (_count(shape[1:]) if strides is None else strides[0]) * int(self._dtypes[index].itemsize)
+            for number, i in enumerate(of):
+                frame.items[i].data = pointer + number * step
+            shape, strides = shape[1:], None if strides is None else strides[1:]
+        else:
+            frame.items[of[0]].data = pointer
         if frame.laid[index] == laid:
             return
         frame.laid[index] = None
@@ -210,9 +258,10 @@ class Caller:
             if strides is not None:
                 stride[: len(shape)] = self._strides(index, shape, strides, library)
         else:
-            size[0] = self._count(index, shape, strides, library)
-        item.size[:] = size
-        item.stride[:] = stride
+            size[0] = self._elements(index, shape, strides, library)
+        for i in of:
+            frame.items[i].size[:] = size
+            frame.items[i].stride[:] = stride
         frame.laid[index] = laid
 
     def _strides(self, index: int, shape: tuple[int, ...], strides: tuple[int, ...], library: Library) -> list[int]:
@@ -229,10 +278,8 @@ class Caller:
             )
         return out
 
-    def _count(self, index: int, shape: tuple[int, ...], strides: Optional[tuple[int, ...]], library: Library) -> int:
-        count = 1
-        for n in shape:
-            count *= n
+    def _elements(self, index: int, shape: tuple[int, ...], strides: Optional[tuple[int, ...]], library: Library) -> int:
+        count = _count(shape)
         if strides is not None:
             step = 1
             for n, s in zip(reversed(shape), reversed(strides)):
@@ -305,7 +352,7 @@ class Caller:
     def _remember(self, frame: Frame, slots: Sequence[Any]) -> None:
         """Notes what the arrays of a launch are like, so that `_again` knows others like them."""
         first = slots[0]
-        if any(slot is None or slot.memory is not None or slot.library is not first.library for slot in slots):
+        if not self._plain or any(slot is None or slot.memory is not None or slot.library is not first.library for slot in slots):
             return
         frame.library = library = first.library
         frame.likes = [library.facts(slot.array) for slot in slots]
@@ -376,8 +423,12 @@ class Caller:
         raise error_of(status, self.context.handle)
 
 
-def _bytes(shape: tuple[int, ...], word: str) -> int:
-    size = int(_arrays.NUMPY_DTYPES[word].itemsize)
+def _count(shape: tuple[int, ...]) -> int:
+    count = 1
     for extent in shape:
-        size *= extent
-    return size
+        count *= extent
+    return count
+
+
+def _bytes(shape: tuple[int, ...], word: str) -> int:
+    return int(_arrays.NUMPY_DTYPES[word].itemsize) * _count(shape)

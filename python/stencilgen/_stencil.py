@@ -200,10 +200,12 @@ class Stencil(Kernel):
                 elif self.arrays[i].reads < 0:
                     if box is not None:
                         raise UsageError(f"cells of '{self.arrays[i].name}' outside of the box: give out=… with them")
-                    slots[i] = self._fresh(i, slots[self._inputs[0]], slots[self._inputs[0]].shape, foreign)
+                    like = slots[self._inputs[0]]
+                    slots[i] = self._fresh(i, like, self._axes(i, self._grid(self._inputs[0], like.shape)), foreign)
             inside = True
             if box is not None or frame.has_box:
-                inside = self._put_box(frame, box, slots[self._inputs[0] if found else self._written[0]].shape)
+                one = self._inputs[0] if found else self._written[0]
+                inside = self._put_box(frame, box, self._grid(one, slots[one].shape))
             lent = [s for s in slots if s is not None]
             try:
                 begun = slots
@@ -231,7 +233,7 @@ class Stencil(Kernel):
         request = self._asked("a monitor") if monitors else None
 
         def make(frame: Frame, slots: list[Any], steps: int, stream: int, foreign: Any, lent: list[Any], _: Any = None) -> Any:
-            way = together or Alone(self.context, slots[self._inputs[0]].shape)
+            way = together or Alone(self.context, self._grid(self._inputs[0], slots[self._inputs[0]].shape))
             sets = watch = None
             try:
                 if points:
@@ -322,7 +324,7 @@ class Stencil(Kernel):
                     )
                 self._lay(frame, i, pointer, shape, strides, of)
                 if i == 0:
-                    first = shape
+                    first = self._grid(0, shape)
                 slots.append(Slot(pointer, shape, strides, array, keep, of))
             if box is not None or frame.has_box:
                 if not self._put_box(frame, box, first):
@@ -338,6 +340,23 @@ class Stencil(Kernel):
             self._frames.append(frame)
 
     # ---- parts of a run ----
+
+    def _grid(self, index: int, shape: tuple[int, ...]) -> tuple[int, ...]:
+        """The shape of the grid, from that of an array."""
+        return shape if self.arrays[index].components == 1 else shape[1:]
+
+    def _axes(self, index: int, grid: tuple[int, ...]) -> tuple[int, ...]:
+        """The shape of an array."""
+        components = self.arrays[index].components
+        return grid if components == 1 else (components, *grid)
+
+    def _places(self, frame: Frame) -> list[int]:
+        """Where the content of each array is after a run."""
+        final: list[int] = frame.final[:]
+        if self._plain:
+            return final
+        place = {i: whole for whole, of in enumerate(self._parts) for i in of}
+        return [place[final[of[0]]] for of in self._parts]
 
     def _first(self, targets: Optional[dict[int, Any]]) -> Any:
         if not targets:
@@ -434,11 +453,17 @@ class Stencil(Kernel):
         frame.has_box, frame.changed = True, True
         return all(e > b for b, e in ranges)
 
-    def _make_room(self, slots: list[Any], foreign: Any, lent: list[Any]) -> bool:
-        """New memory in place of the caller's arrays, where a step is to write. Whether all that steps write is ours."""
+    def _make_room(self, slots: list[Any], foreign: Any, lent: list[Any], in_place: bool = False) -> bool:
+        """New memory in place of the caller's arrays, where a step is to write. Whether all that steps write is ours.
+        `in_place`: steps may write where the oldest level lies, if they can."""
         own = True
         for w, current, previous in self._rotating:
-            if slots[w] is None or not slots[w].ours:
+            oldest = previous if previous >= 0 else current
+            if slots[w] is not None and slots[w].ours:
+                pass
+            elif in_place and self.arrays[w].same_as == oldest and slots[oldest].ours:
+                slots[w] = slots[oldest]
+            else:
                 like: Slot = slots[current]
                 slots[w] = self._fresh(w, like, like.shape, foreign)
                 lent.append(slots[w])
@@ -459,7 +484,7 @@ class Stencil(Kernel):
             raise UsageError(f"{steps} steps cannot be run")
         part = self._part
         while steps > 0:
-            own = self._make_room(slots, foreign, lent)
+            own = self._make_room(slots, foreign, lent, not frame.has_box)
             self._lay_all(frame, slots, stream)
             if not own and self._single and not frame.has_box and points is None:
                 # Arrays of the caller's that are only read may be one: u = u_prev, a wave that begins at rest.
@@ -469,6 +494,9 @@ class Stencil(Kernel):
                 steps -= 1
                 frame.arguments.step += 1
                 slots = [slots[i] for i in self._moved]
+                for w, current, _ in self._rotating:
+                    if slots[w] is slots[current]:  # written in place
+                        slots[w] = None
                 continue
             now = min(steps, part) if own else 1
             begin = perf_counter()
@@ -482,7 +510,7 @@ class Stencil(Kernel):
                 part *= 2
             steps -= now
             frame.arguments.step += now
-            final = frame.final[:]
+            final = self._places(frame)
             if final != self._unmoved:
                 slots = [slots[i] for i in final]
         return slots

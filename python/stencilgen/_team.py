@@ -336,7 +336,7 @@ class Team:
                     sets.run(frame.reference, count, on, frame.final)
                 left -= count
                 frame.arguments.step += count
-                slots = [slots[i] for i in frame.final[:]]
+                slots = [slots[i] for i in kernel._places(frame)]
                 if left > 0 and own:
                     self.wait(on)
                     took = self.reduce("max", perf_counter() - begun)  # the same on all ranks
@@ -391,15 +391,17 @@ class Team:
         return out
 
     def collect(self, part: Part, array: Any) -> Any:
-        """The whole grid as a NumPy array on every rank, from each rank's part of it in the host's memory."""
-        mine = np.asarray(array)[part.own]
+        """The whole grid as a NumPy array on every rank, from each rank's part of it in the host's memory; of all components
+        of a field, if the array has them along its first axis."""
+        array = np.asarray(array)
+        mine = array[(..., *part.own)]
         cuts = self.gather(np.array([[s.start, s.stop] for s in part.box], np.int64))
         most = int(self.reduce("max", mine.size))
         padded = np.zeros(most, mine.dtype)
         padded[: mine.size] = mine.reshape(-1)
-        whole = np.empty(part.size, mine.dtype)
+        whole = np.empty((*array.shape[: array.ndim - len(part.size)], *part.size), mine.dtype)
         for cut, cells in zip(cuts, self.gather(padded)):
-            place = tuple(slice(begin, end) for begin, end in cut)
+            place: Any = (..., *(slice(begin, end) for begin, end in cut))
             target = whole[place]
             target[...] = cells[: target.size].reshape(target.shape)
         return whole
