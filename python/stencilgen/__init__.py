@@ -24,6 +24,7 @@ which makes a copy.
     .check() .measure() .explain() .tune()    whether it is right, how fast it is, why it is so, what is faster
     .save(path)                               to load it where there is neither Lua nor a compiler
     Points, Monitor, evaluate                 sources and receivers; numbers that tell how a run does; a field by an expression
+    Capture                                   snapshots that reach the host while later steps run
     Matrix, Context, results, doctor          sparse matrices, devices, tuning results, what this machine offers
     Team                                      one grid on several GPUs, by MPI, torch.distributed, NCCL or threads
 
@@ -34,6 +35,7 @@ the library. `python -m stencilgen` is the command. docs/python.md has more.
 from ._arrays import from_bfloat16, to_bfloat16
 from ._build import build, count_specs, evaluate, find_spec, load
 from ._calls import ArrayInfo, ParameterInfo
+from ._capture import Capture
 from ._context import CacheEntry, CacheInfo, Context, DeviceInfo, Finding, default_context, doctor, version
 from ._errors import (
     CheckError,
@@ -65,6 +67,7 @@ __all__ = [
     "CacheEntry",
     "CacheInfo",
     "Candidate",
+    "Capture",
     "Check",
     "CheckError",
     "CompilerError",

@@ -376,6 +376,20 @@ class Gpu(unittest.TestCase):
             told.append((u, rec.traces, total.values, total.steps))
         assert all(np.allclose(a, b, rtol=1e-9) for a, b in zip(*told)) and told[0][3].tolist() == list(range(4, 29, 4))
 
+    def test_captures(self) -> None:
+        torch = _library("torch")
+        u = torch.rand(2048, 2048, device="cuda")
+        expected, frames = u.cpu().numpy(), sg.Capture(u.shape, device="cuda")
+        side = torch.cuda.Stream()
+        torch.cuda.synchronize()
+        for stream in (None, side):
+            frames.take(u, stream=stream)
+            with torch.cuda.stream(stream):
+                u.zero_()
+            assert np.array_equal(frames.wait(), expected)
+            u.copy_(torch.from_numpy(expected))
+            torch.cuda.synchronize()
+
     def test_a_team(self) -> None:
         try:
             sg.Context("cuda:1", cache="none")

@@ -302,6 +302,21 @@ def test_launch_takes_all_arrays(shift: Any, rng: np.random.Generator) -> None:
         shift.launch(u)
 
 
+def test_boundaries_of_fields_and_of_launches() -> None:
+    text = """return stencil { name = 'sides', boundary = constant(param 'U'),
+      fields = { u = { use = 'inout', boundary = 'clamp' }, v = { use = 'inout', boundary = constant(3) }, w = 'inout' },
+      update = function(f) return { u = f.u(1), v = f.v(1), w = f.w(1) } end }"""
+    kernel = sg.build(text=text, device="cpu")
+    assert [p.name for p in kernel.parameters] == ["U"]
+    x = np.arange(4, dtype="float32")
+    for end in (7, -2.5):
+        got = kernel(x, x, x, U=end)
+        assert [a.tolist() for a in got] == [[1, 2, 3, 3], [1, 2, 3, 3], [1, 2, 3, end]]
+        assert kernel.run(x, x, x, steps=2, U=end).w.tolist() == [2, 3, end, end]
+    with pytest.raises(sg.UsageError, match="needs a value for its parameter 'U'"):
+        kernel(x, x, x)
+
+
 def test_a_convolution(specs: Path, rng: np.random.Generator) -> None:
     blur = sg.build(specs / "blur.lua", size=(30, 31), device="cpu")
     image = rng.random((30, 31), dtype="float32")
