@@ -9,8 +9,8 @@
     y = sg.build(text='return spmv { name = "p", dtype = "double" }', matrix=A)(x)
 
 A spec describes a stencil, a system of equations, a convolution, a reduction, a scan, a merge, or a product with a
-sparse matrix. `build`
-chooses a schedule, writes a CUDA source for it and compiles it, for the GPU or, without one, for the processor's cores.
+sparse matrix. `build` chooses a schedule, writes a CUDA source for it and compiles it, for the GPU or, without one, for
+the processor's cores.
 
 Arrays are those of NumPy, CuPy, PyTorch and JAX, and any others with DLPack, `__cuda_array_interface__` or the buffer
 protocol. They are used where they lie: an array in a GPU's memory goes in and one of the same library comes out, and

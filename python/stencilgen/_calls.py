@@ -59,8 +59,13 @@ def together(infos: Sequence[ArrayInfo]) -> tuple[tuple[ArrayInfo, ...], list[li
         shared = {place[info.same_as] for info in each}
         made.append(
             replace(
-                first, name=name, field=re.sub(r"\[\d+\]$", "", first.field), components=len(of),
-                reads=place[first.reads], previous=place[first.previous], updated=any(info.updated for info in each),
+                first,
+                name=name,
+                field=re.sub(r"\[\d+\]$", "", first.field),
+                components=len(of),
+                reads=place[first.reads],
+                previous=place[first.previous],
+                updated=any(info.updated for info in each),
                 same_as=shared.pop() if len(shared) == 1 else -1,
                 low=tuple(map(max, zip(*(info.low for info in each)))),
                 high=tuple(map(max, zip(*(info.high for info in each)))),
@@ -278,7 +283,9 @@ class Caller:
             )
         return out
 
-    def _elements(self, index: int, shape: tuple[int, ...], strides: Optional[tuple[int, ...]], library: Library) -> int:
+    def _elements(
+        self, index: int, shape: tuple[int, ...], strides: Optional[tuple[int, ...]], library: Library
+    ) -> int:
         count = _count(shape)
         if strides is not None:
             step = 1
@@ -352,7 +359,9 @@ class Caller:
     def _remember(self, frame: Frame, slots: Sequence[Any]) -> None:
         """Notes what the arrays of a launch are like, so that `_again` knows others like them."""
         first = slots[0]
-        if not self._plain or any(slot is None or slot.memory is not None or slot.library is not first.library for slot in slots):
+        if not self._plain or any(
+            slot is None or slot.memory is not None or slot.library is not first.library for slot in slots
+        ):
             return
         frame.library = library = first.library
         frame.likes = [library.facts(slot.array) for slot in slots]

@@ -36,7 +36,7 @@ class Stencil(Kernel):
         u = heat.run(u, steps=100)
 
     Arrays have the shape (nz, ny, nx), (ny, nx) or (nx,), and the kernel's dtype. Rows must be contiguous; the other
-    axes may have any strides, also negative ones. `arrays` tells their names and order: fields by their names, and
+    axes may have any strides, also negative ones. Components of a field come first, (components, nz, ny, nx). `arrays` tells their names and order: fields by their names, and
     of a field with two time levels `u` before `u_prev`. All may be given by these names: `wave(c=c, u=u, u_prev=old)`.
 
     Parameters of the spec are given by name: `heat.run(u, steps=100, k=0.1)`; those whose names clash with arguments
@@ -232,7 +232,9 @@ class Stencil(Kernel):
         monitors = check_monitors(self.name, self.monitors, monitors, every, until)
         request = self._asked("a monitor") if monitors else None
 
-        def make(frame: Frame, slots: list[Any], steps: int, stream: int, foreign: Any, lent: list[Any], _: Any = None) -> Any:
+        def make(
+            frame: Frame, slots: list[Any], steps: int, stream: int, foreign: Any, lent: list[Any], _: Any = None
+        ) -> Any:
             way = together or Alone(self.context, self._grid(self._inputs[0], slots[self._inputs[0]].shape))
             sets = watch = None
             try:
@@ -301,7 +303,11 @@ class Stencil(Kernel):
         `step`, `origin` and `whole` are those of `run`.
         """
         plain = box is None and stream is None and not step and origin is None and whole is None
-        if plain and len(arrays) == len(self.arrays) and self._again(arrays, self._all, (), parameters, named) is not None:
+        if (
+            plain
+            and len(arrays) == len(self.arrays)
+            and self._again(arrays, self._all, (), parameters, named) is not None
+        ):
             return
         frame = self._take()
         try:

@@ -11,7 +11,13 @@ import stencilgen as sg
 
 
 def test_an_array_as_it_was(rng: np.random.Generator) -> None:
-    for shape, dtype in [((4, 5, 6), "float32"), ((7,), np.float64), ((3, 2), "float16"), (5, "int64"), ((0, 3), "uint32")]:
+    for shape, dtype in [
+        ((4, 5, 6), "float32"),
+        ((7,), np.float64),
+        ((3, 2), "float16"),
+        (5, "int64"),
+        ((0, 3), "uint32"),
+    ]:
         a = (100 * rng.random(shape)).astype(dtype)
         kept = a.copy()
         capture = sg.Capture(shape, dtype, device="cpu")

@@ -181,7 +181,9 @@ else:
             self.ndarray = self.empty = ndarray
             ndarray.__module__ = "cupy"
             self.cuda = SimpleNamespace(
-                get_current_stream=lambda: SimpleNamespace(ptr=self.stream), Device=self.on_device, ExternalStream=self.on
+                get_current_stream=lambda: SimpleNamespace(ptr=self.stream),
+                Device=self.on_device,
+                ExternalStream=self.on,
             )
 
         @contextlib.contextmanager

@@ -394,6 +394,27 @@ def test_many_threads(shift: Any, rng: np.random.Generator) -> None:
     assert wrong == []
 
 
+def test_other_threads_run_during_a_call(specs: Path) -> None:
+    """A single call of the library, which holds back every other thread if it keeps the interpreter's lock."""
+    heat = sg.build(specs / "heat3d7.lua", size=(64, 64, 64), device="cpu")
+    begun, told = threading.Event(), {}
+
+    def work() -> None:
+        begun.set()
+        begin = time.monotonic()
+        heat.measure(steps=100, repeats=20)
+        told["seconds"] = time.monotonic() - begin
+
+    worker, turns = threading.Thread(target=work), 0
+    worker.start()
+    begun.wait()
+    while worker.is_alive():
+        turns += 1
+        time.sleep(0.002)
+    assert told["seconds"] > 0.05, "the call is too short to tell"
+    assert turns > 5
+
+
 def test_an_interrupt_ends_a_run(specs: Path) -> None:
     heat = sg.build(specs / "heat3d7.lua", size=(64, 64, 64), device="cpu")
     u = np.ones((64, 64, 64), "float32")

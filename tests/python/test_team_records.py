@@ -29,7 +29,7 @@ class Scene:
             return 2 * f.u({at}) - f.u.prev({at}) + (p.dt * f.c({at})) ^ 2 * apply(laplacian {{ dims = {dims} }}, f.u) end,
           points = {{ shot = {{ field = 'u', inject = function(s, f, p) return s * p.dt ^ 2 + f.c({at}) end }},
                      rec = {{ field = 'u', sample = true }} }},
-          monitors = {{ most = {{ op = 'max', map = function(f) return abs(f.u({at}) - f.u({'1' + ', 0' * (dims - 1)})) end }},
+          monitors = {{ most = {{ op = 'max', map = function(f) return abs(f.u({at}) - f.u({"1" + ", 0" * (dims - 1)})) end }},
                        total = {{ op = 'sum', map = function(f) return f.u({at}) end }} }} }}"""
         self.c, self.u, self.old = (rng.uniform(0, 0.5, self.shape).astype(self.kind) for _ in range(3))
         most = np.array(self.shape[::-1]) - 1
