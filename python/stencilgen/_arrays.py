@@ -103,8 +103,9 @@ class Library:
         """The array as it is, ready to be used by work on `stream`."""
         if hasattr(array, "__dlpack__") and hasattr(array, "__dlpack_device__"):
             return _by_dlpack(array, stream)
-        if hasattr(array, "__cuda_array_interface__"):
-            return _by_interface(array)
+        facts = getattr(array, "__cuda_array_interface__", None)  # once: others make it anew each time
+        if facts is not None:
+            return _by_interface(array, facts)
         try:
             memory = np.asarray(memoryview(array))
         except TypeError:
@@ -116,9 +117,8 @@ class Library:
 
     def stream(self, array: Any) -> int:
         """The stream on which the caller works with this array now; 0: the default one, or the host's memory."""
-        if hasattr(array, "__cuda_array_interface__"):
-            return int(array.__cuda_array_interface__.get("stream") or 0)
-        return 0
+        facts = getattr(array, "__cuda_array_interface__", None)
+        return 0 if facts is None else int(facts.get("stream") or 0)
 
     def empty(self, like: Any, place: int, shape: tuple[int, ...], dtype: str, stream: Optional[int]) -> Any:
         """A dense array of the same library and in the same memory as `like`, to be written by work on `stream`; None:
@@ -136,23 +136,26 @@ class Library:
         """What the caller gets of an array that `empty` made, once the launch that writes it is on the stream."""
         return array
 
-    # What a call needs that is like the one before, in as few steps as the library allows: `view` takes a microsecond.
+    # What a call needs that is like the one before, in as few steps as the library allows: its `view` takes a microsecond.
 
-    def facts(self, array: Any) -> Any:
-        """All of a view but the address, to be compared with that of an array before; None: only a view will do."""
-        return None
+    def look(self, array: Any, stream: int, kept: list[Any]) -> tuple[int, Any]:
+        """The address, and all else of a view that decides, to be compared with that of an array before (None: only a view
+        will do). Adds to `kept` what must live until the launch is over."""
+        view = self.view(array, stream)
+        kept.append(view[6])
+        return view[0], view[1:6]
 
-    def pointer(self, array: Any) -> int:
-        """The address of an array with facts."""
-        raise NotImplementedError
+    def likeness(self, array: Any, view: Optional[View]) -> Any:
+        """What `look` tells of arrays like this one, of which there is a view already, or which `empty` made."""
+        return view and view[1:6]
 
-    def current(self, place: int) -> int:
+    def current(self, array: Any, place: int) -> int:
         """The stream on which the caller works on this GPU now."""
-        raise NotImplementedError
+        return self.stream(array)
 
     def maker(self, like: Any, place: int, shape: tuple[int, ...], dtype: str) -> Callable[[], Any]:
         """A function that makes what `empty` makes, for work on the current stream. It must not keep `like`."""
-        raise NotImplementedError
+        return partial(self.empty, None, place, shape, dtype, None)
 
 
 class _NumPy(Library):
@@ -173,8 +176,11 @@ class _NumPy(Library):
     def address(self, array: Any) -> tuple[int, Any]:
         return self.pointer(array), array
 
-    def facts(self, array: Any) -> Any:
-        return array.shape, array.strides, array.dtype, array.flags.writeable
+    def look(self, array: Any, stream: int, kept: list[Any]) -> tuple[int, Any]:
+        return self.pointer(array), (array.shape, array.strides, array.dtype, array.flags.writeable)
+
+    def likeness(self, array: Any, view: Optional[View]) -> Any:
+        return self.look(array, 0, [])[1]
 
     def pointer(self, array: Any) -> int:
         try:
@@ -216,13 +222,14 @@ class _CuPy(Library):
     def address(self, array: Any) -> tuple[int, Any]:
         return array.data.ptr, array
 
-    def facts(self, array: Any) -> Any:
-        return array.shape, array.strides, array.dtype, array.data.device_id
+    def look(self, array: Any, stream: int, kept: list[Any]) -> tuple[int, Any]:
+        data = array.data
+        return data.ptr, (array.shape, array.strides, array.dtype, data.device_id)
 
-    def pointer(self, array: Any) -> int:
-        return int(array.data.ptr)
+    def likeness(self, array: Any, view: Optional[View]) -> Any:
+        return self.look(array, 0, [])[1]
 
-    def current(self, place: int) -> int:
+    def current(self, array: Any, place: int) -> int:
         return int(self.current_stream().ptr)
 
     def maker(self, like: Any, place: int, shape: tuple[int, ...], dtype: str) -> Callable[[], Any]:
@@ -278,7 +285,7 @@ class _Torch(Library):
     def stream(self, array: Any) -> int:
         if not array.is_cuda:
             return 0
-        return self.current(array.device.index)
+        return self.current(array, array.device.index)
 
     def empty(self, like: Any, place: int, shape: tuple[int, ...], dtype: str, stream: Optional[int]) -> Any:
         torch = self.torch
@@ -290,15 +297,15 @@ class _Torch(Library):
     def address(self, array: Any) -> tuple[int, Any]:
         return array.data_ptr(), array
 
-    def facts(self, array: Any) -> Any:
+    def look(self, array: Any, stream: int, kept: list[Any]) -> tuple[int, Any]:
         if array.requires_grad and self.torch.is_grad_enabled() or array.layout is not self.torch.strided:
-            return None
-        return array.shape, array.stride(), array.dtype, array.device, array.is_neg()
+            return 0, None
+        return array.data_ptr(), (array.shape, array.stride(), array.dtype, array.device, array.is_neg())
 
-    def pointer(self, array: Any) -> int:
-        return int(array.data_ptr())
+    def likeness(self, array: Any, view: Optional[View]) -> Any:
+        return self.look(array, 0, [])[1]
 
-    def current(self, place: int) -> int:
+    def current(self, array: Any, place: int) -> int:
         if self.raw_stream is not None:
             return int(self.raw_stream(place))
         return int(self.torch.cuda.current_stream(place).cuda_stream)
@@ -345,6 +352,9 @@ class _Jax(Library):
             array.block_until_ready()
             return _read_capsule(array.__dlpack__(), True)
         return _read_capsule(array.__dlpack__(stream=_dlpack_stream(stream)), True)
+
+    def likeness(self, array: Any, view: Optional[View]) -> Any:
+        return None  # a new array of JAX takes ten times as long as the rest
 
     def stream(self, array: Any) -> int:
         device = next(iter(array.devices()))
@@ -442,8 +452,9 @@ def _by_dlpack(array: Any, stream: int) -> View:
 def _read_capsule(capsule: Any, readonly: bool) -> View:
     """The capsule owns the memory until it is freed, since nobody takes its content out."""
     t = _Tensor.from_address(_pointer_of(capsule, b"dltensor"))
-    shape = tuple(t.shape[i] for i in range(t.ndim))
-    strides = tuple(t.strides[i] for i in range(t.ndim)) if t.strides else None
+    n = t.ndim
+    shape = tuple(t.shape[:n])
+    strides = tuple(t.strides[:n]) if t.strides else None
     word = _KINDS.get((t.code, t.bits)) if t.lanes == 1 else None
     if word is None:
         word = f"of DLPack's type {t.code} of {t.bits} bits"
@@ -451,8 +462,7 @@ def _read_capsule(capsule: Any, readonly: bool) -> View:
     return (t.data or 0) + t.byte_offset, shape, strides, word, place, readonly, capsule
 
 
-def _by_interface(array: Any) -> View:
-    facts = array.__cuda_array_interface__
+def _by_interface(array: Any, facts: dict[str, Any]) -> View:
     text = facts["typestr"]
     address, readonly = facts["data"]
     strides = facts.get("strides")

@@ -108,7 +108,7 @@ class Frame:
 class Slot:
     """Memory that a call gives to one of the kernel's arrays."""
 
-    __slots__ = ("pointer", "shape", "strides", "array", "keep", "library", "memory", "ours", "callers")
+    __slots__ = ("pointer", "shape", "strides", "array", "keep", "library", "memory", "ours", "callers", "view")
 
     def __init__(
         self, pointer: int, shape: tuple[int, ...], strides: Any, array: Any, keep: Any, library: Library
@@ -121,6 +121,7 @@ class Slot:
         self.library = library
         self.memory: Optional[Memory] = None  # on the GPU, where the array is the host's
         self.ours = False  # this call may write to it
+        self.view: Optional[_arrays.View] = None  # of the caller's array
         self.callers = True  # what it holds is in the caller's array, or is to be put there
 
 
@@ -297,8 +298,10 @@ class Caller:
 
     def _bring(self, index: int, array: Any, stream: int, library: Library, written: bool = False) -> Slot:
         """A caller's array where the kernel can use it: as it is, or, of the host's for a GPU, a copy there."""
-        pointer, shape, strides, _, place, _, keep = self._see(index, array, library, stream, written)
+        view = self._see(index, array, library, stream, written)
+        pointer, shape, strides, _, place, _, keep = view
         slot = Slot(pointer, shape, strides, array, keep, library)
+        slot.view = view
         slot.ours = written
         if place != self._place:
             dense = np.ascontiguousarray(_arrays.host_view(pointer, shape, strides, self._words[index], keep))
@@ -364,11 +367,11 @@ class Caller:
         ):
             return
         frame.library = library = first.library
-        frame.likes = [library.facts(slot.array) for slot in slots]
-        if None in frame.likes:
-            return
         for i, slot in enumerate(slots):
+            frame.likes[i] = library.likeness(slot.array, slot.view)
             ours = not slot.callers and slot.strides is None
+            if frame.likes[i] is None and not ours:
+                return
             frame.makers[i] = library.maker(first.array, self._place, slot.shape, self._words[i]) if ours else None
         frame.arguments.step = 0
         frame.ready = True
@@ -388,29 +391,36 @@ class Caller:
         try:
             if not frame.ready:
                 return None
-            library: Any = frame.library
-            likes, items = frame.likes, frame.items
+            library: Any = known.get(type(arrays[0]))
+            if library is not frame.library:
+                return None
+            on = 0 if self._place == HOST else library.current(arrays[0], self._place)
+            look, items, likes = library.look, frame.items, frame.likes
             held: list[Any] = [None] * len(items)
+            kept: list[Any] = []
             for i, array in zip(indexes, arrays):
                 of: Any = known.get(type(array))
-                if of is not library or library.facts(array) != likes[i]:
+                if of is not library:
                     return None
-                items[i].data = library.pointer(array)
+                items[i].data, facts = look(array, on, kept)
+                if facts != likes[i]:
+                    return None
                 held[i] = array
             for i in fresh:
                 make = frame.makers[i]
                 if make is None:
                     return None
                 held[i] = array = make()
-                items[i].data = library.pointer(array)
+                items[i].data, _ = look(array, on, kept)
             if parameters or named or frame.has_values:
                 self._put_parameters(frame, parameters, named)
-            on = 0 if self._place == HOST else library.current(self._place)
             if frame.temporary_bytes:
                 frame.arguments.temporary = self.context.scratch(on, frame.temporary_bytes)
             status = _launch(self._pointer, frame.reference, on)
             if status:
                 self._fail(status)
+            if kept and self._place != HOST:
+                self.context.hold(on, (self, kept))
             return held
         finally:
             self._frames.append(frame)

@@ -322,7 +322,8 @@ class Stencil(Kernel):
             first: tuple[int, ...] = ()
             for i, array in enumerate(given):
                 of = library_of(array)
-                pointer, shape, strides, _, place, _, keep = self._see(i, array, of, on, self.arrays[i].written)
+                view = self._see(i, array, of, on, self.arrays[i].written)
+                pointer, shape, strides, _, place, _, keep = view
                 if place != self._place:
                     raise UsageError(
                         f"'{self.arrays[i].name}' is in the host's memory, but launches use the GPU's: give arrays of "
@@ -332,6 +333,7 @@ class Stencil(Kernel):
                 if i == 0:
                     first = self._grid(0, shape)
                 slots.append(Slot(pointer, shape, strides, array, keep, of))
+                slots[i].view = view
             if box is not None or frame.has_box:
                 if not self._put_box(frame, box, first):
                     return

@@ -147,7 +147,7 @@ def test_what_is_refused() -> None:
     ]
     for rank in (0, 1):
         broken = lambda mine, p, rank=rank: {**p, "shot": sg.Points(s.shot, series=fail)} if mine == rank else None
-        changes.append((broken, Wanted, ""))
+        changes.append((broken, Wanted, None))
     for change, kind, words in changes:
         with pytest.raises(kind, match=words):
             run(change)
