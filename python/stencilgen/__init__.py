@@ -34,7 +34,6 @@ the library. `python -m stencilgen` is the command. docs/python.md has more.
 
 from ._arrays import from_bfloat16, to_bfloat16
 from ._build import build, count_specs, evaluate, find_spec, load
-from ._calls import ArrayInfo, ParameterInfo
 from ._capture import Capture
 from ._context import CacheEntry, CacheInfo, Context, DeviceInfo, Finding, default_context, doctor, version
 from ._errors import (
@@ -49,6 +48,7 @@ from ._errors import (
     SpecError,
     UsageError,
 )
+from ._facts import ArrayInfo, ParameterInfo
 from ._kernel import Check, Explanation, Kernel, KernelInfo, Method, Speed
 from ._lists import Found, Merge, Reduce, Scan
 from ._matrix import Conversion, DeviceMatrix, Format, Matrix, MatrixInfo, Product

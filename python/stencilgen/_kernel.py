@@ -10,9 +10,10 @@ from typing import Any, Mapping, Optional, Sequence, Union
 from . import _abi, _arrays
 from ._abi import VALUES, lib
 from ._arrays import numpy_order, x_first
-from ._calls import ArrayInfo, Caller, ParameterInfo, together
+from ._calls import Caller
 from ._context import Context, at_end, bytes_of, copy_facts, text_of
 from ._errors import CheckError, UsageError, error_of
+from ._facts import ArrayInfo, ParameterInfo, together
 from ._tuning import Tunable
 
 Path = Union[str, "os.PathLike[str]"]

@@ -133,6 +133,12 @@ def test_in_place(specs: Path, rng: np.random.Generator, monkeypatch: pytest.Mon
         mine = [old.copy(), u.copy()]
         got, alone = wave.run(c, mine[1], mine[0], steps=steps, overwrite=True), wave.run(c, u, old, steps=steps)
         assert got.u.tobytes() == alone.u.tobytes() and got.u_prev.tobytes() == alone.u_prev.tobytes()
+    fused = sg.build(specs / "wave2d.lua", size=(20, 21), steps=9, method="temporal", time=2, device="cpu")
+    assert fused.info.steps == 2
+    mine = [old.copy(), u.copy()]
+    got = fused.run(c, mine[1], mine[0], steps=9, overwrite=True)
+    assert np.allclose(got.u, now.u, atol=1e-5) and np.allclose(got.u_prev, now.u_prev, atol=1e-5)
+    assert fused.run(c, u, old, steps=9).u.tobytes() == got.u.tobytes()
     grow = sg.build(text="return stencil { name = 'g', update = function(u) return 2 * u(0, 0) end }", device="cpu")
     made.clear()
     x = np.ones((4, 5), "float32")
