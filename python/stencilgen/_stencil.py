@@ -245,7 +245,7 @@ class Stencil(Kernel):
                 watch = OpenMonitors(way, self._maps, self._handle, monitors, until, self._place == HOST, request)
                 for _ in range(steps // every):
                     slots = steps_by(frame, slots, every, stream, foreign, lent, sets)
-                    self._make_room(slots, foreign, lent)
+                    self._make_room(slots, foreign, lent, together is None and not frame.has_box)
                     self._lay_all(frame, slots, stream)
                     if watch.sample(frame.reference, stream):
                         break
