@@ -154,6 +154,11 @@ class Stencil(Kernel):
         (KeyboardInterrupt) ends a long run between launches.
         """
         where = None if origin is None and whole is None and not step else (step, origin, whole)
+        special = (where, box, stream, points, monitors, until) != (None,) * 6 or overwrite or self.points
+        if steps == 1 and not special:
+            quick = self._one(arrays, out, parameters, named)
+            if quick is not None:
+                return quick
         make = None
         if points is not None or self.points or monitors is not None or until is not None:
             make = self._watched(points, step, monitors, every, until, self._make)

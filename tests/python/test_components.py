@@ -139,10 +139,16 @@ def test_in_place(specs: Path, rng: np.random.Generator, monkeypatch: pytest.Mon
     got = fused.run(c, mine[1], mine[0], steps=9, overwrite=True)
     assert np.allclose(got.u, now.u, atol=1e-5) and np.allclose(got.u_prev, now.u_prev, atol=1e-5)
     assert fused.run(c, u, old, steps=9).u.tobytes() == got.u.tobytes()
-    grow = sg.build(text="return stencil { name = 'g', update = function(u) return 2 * u(0, 0) end }", device="cpu")
+    grow = sg.build(
+        text="""return stencil { name = 'g', update = function(u) return 2 * u(0, 0) end,
+          monitors = { top = { op = 'max', map = function(u) return u(0, 0) end } } }""",
+        device="cpu",
+    )
     made.clear()
-    x = np.ones((4, 5), "float32")
+    x, top = np.ones((4, 5), "float32"), sg.Monitor()
     assert (grow.run(x, steps=5) == 32).all() and (x == 1).all() and len(made) == 1
-    assert grow.run(x, steps=3, overwrite=True) is x and (x == 8).all() and len(made) == 1
+    assert (grow.run(x, steps=5, monitors=dict(top=top), every=1) == 32).all() and (x == 1).all() and len(made) == 2
+    assert top.values.tolist() == [2, 4, 8, 16, 32]
+    assert grow.run(x, steps=3, overwrite=True) is x and (x == 8).all() and len(made) == 2
     grow.launch(x, x)
     assert (x == 16).all()
