@@ -36,6 +36,7 @@ class Frame:
         self.makers: list[Any] = [None] * arrays  # of new ones like them; None: they were the caller's
         self.changed = True  # some of them, since temporary_bytes was asked for
         self.temporary_bytes = 0
+        self.part = 0  # steps of a run that took so little on arrays laid so that as many may be made together
         self.has_values = False
         self.has_box = False
         self.has_place = False
@@ -285,7 +286,7 @@ class Caller:
             size = c_size_t()
             self.context.must(lib.sg_temporary_bytes(self._handle, frame.reference, byref(size)))
             frame.temporary_bytes = size.value
-            frame.changed = False
+            frame.changed, frame.part = False, 0
             if not size.value:
                 frame.arguments.temporary = None
                 frame.arguments.temporary_bytes = 0

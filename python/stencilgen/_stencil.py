@@ -495,7 +495,6 @@ class Stencil(Kernel):
         """Makes the steps. Returns the slots by what they hold then, and adds those that are new to `lent`."""
         if steps < 0:
             raise UsageError(f"{steps} steps cannot be run")
-        part = self._part
         while steps > 0:
             own = self._make_room(slots, foreign, lent, not frame.has_box)
             self._lay_all(frame, slots, stream)
@@ -511,6 +510,7 @@ class Stencil(Kernel):
                     if slots[w] is slots[current]:  # written in place
                         slots[w] = None
                 continue
+            part = max(frame.part, self._part)
             now = min(steps, part) if own else 1
             begin = perf_counter()
             if points is not None:
@@ -519,8 +519,8 @@ class Stencil(Kernel):
                 status = lib.sg_run(self._handle, frame.reference, now, stream, frame.final)
                 if status:
                     self._fail(status)
-            if perf_counter() - begin < _PART_SECONDS:
-                part *= 2
+            if now == part and perf_counter() - begin < _PART_SECONDS:
+                frame.part = 2 * part
             steps -= now
             frame.arguments.step += now
             final = self._places(frame)

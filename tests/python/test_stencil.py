@@ -418,6 +418,9 @@ def test_other_threads_run_during_a_call(specs: Path) -> None:
 def test_an_interrupt_ends_a_run(specs: Path) -> None:
     heat = sg.build(specs / "heat3d7.lua", size=(64, 64, 64), device="cpu")
     u = np.ones((64, 64, 64), "float32")
+    for _ in range(50):  # which say that two steps take little
+        heat.run(u, steps=3)
+    assert heat._frames[-1].part < 1000
 
     def interrupt(*_: Any) -> None:
         raise KeyboardInterrupt
