@@ -59,6 +59,15 @@ for command in "$folder/venv/bin/python -m stencilgen" "$folder/venv/bin/stencil
     (cd "$folder/empty" && $command --version) >"$folder/log" 2>&1 || flunk "$command: $(cat "$folder/log")"
 done
 
+if $pip install --timeout 20 --retries 1 mypy >/dev/null 2>&1; then
+    begin 'its types hold, and are those of programs that use it'
+    printf '%s\n' 'import stencilgen as sg' 'context = sg.Context("cpu", cache="none")' 'wrong: int = context.info.name' \
+        'where: sg.Part = sg.forecast(text="", ranks=2).part' >"$folder/empty/typed.py"
+    (cd "$folder/empty" && "$folder/venv/bin/python" -m mypy --strict -p stencilgen) >"$folder/log" 2>&1 || flunk "$(cat "$folder/log")"
+    (cd "$folder/empty" && "$folder/venv/bin/python" -m mypy --strict typed.py) >"$folder/log" 2>&1
+    grep -q 'typed.py:3: error.*"str".*"int"' "$folder/log" && grep -q 'Found 1 error' "$folder/log" || flunk "$(cat "$folder/log")"
+fi
+
 # Nothing else finds NVRTC here: no toolkit, and a home without packages.
 begin 'an NVRTC next to the package is found'
 lib=$(dirname "$package")/nvidia/cuda_nvrtc/lib

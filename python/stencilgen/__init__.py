@@ -9,8 +9,8 @@
     y = sg.build(text='return spmv { name = "p", dtype = "double" }', matrix=A)(x)
 
 A spec describes a stencil, a system of equations, a convolution, a reduction, a scan, a merge, or a product with a
-sparse matrix. `build`
-chooses a schedule, writes a CUDA source for it and compiles it, for the GPU or, without one, for the processor's cores.
+sparse matrix. `build` chooses a schedule, writes a CUDA source for it and compiles it, for the GPU or, without one, for
+the processor's cores.
 
 Arrays are those of NumPy, CuPy, PyTorch and JAX, and any others with DLPack, `__cuda_array_interface__` or the buffer
 protocol. They are used where they lie: an array in a GPU's memory goes in and one of the same library comes out, and
@@ -24,6 +24,7 @@ which makes a copy.
     .check() .measure() .explain() .tune()    whether it is right, how fast it is, why it is so, what is faster
     .save(path)                               to load it where there is neither Lua nor a compiler
     Points, Monitor, evaluate                 sources and receivers; numbers that tell how a run does; a field by an expression
+    Capture                                   snapshots that reach the host while later steps run
     Matrix, Context, results, doctor          sparse matrices, devices, tuning results, what this machine offers
     Team                                      one grid on several GPUs, by MPI, torch.distributed, NCCL or threads
 
@@ -33,7 +34,7 @@ the library. `python -m stencilgen` is the command. docs/python.md has more.
 
 from ._arrays import from_bfloat16, to_bfloat16
 from ._build import build, count_specs, evaluate, find_spec, load
-from ._calls import ArrayInfo, ParameterInfo
+from ._capture import Capture
 from ._context import CacheEntry, CacheInfo, Context, DeviceInfo, Finding, default_context, doctor, version
 from ._errors import (
     CheckError,
@@ -47,6 +48,7 @@ from ._errors import (
     SpecError,
     UsageError,
 )
+from ._facts import ArrayInfo, ParameterInfo
 from ._kernel import Check, Explanation, Kernel, KernelInfo, Method, Speed
 from ._lists import Found, Merge, Reduce, Scan
 from ._matrix import Conversion, DeviceMatrix, Format, Matrix, MatrixInfo, Product
@@ -65,6 +67,7 @@ __all__ = [
     "CacheEntry",
     "CacheInfo",
     "Candidate",
+    "Capture",
     "Check",
     "CheckError",
     "CompilerError",

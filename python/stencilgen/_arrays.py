@@ -10,7 +10,8 @@ import ctypes
 import importlib
 import sys
 from ctypes import POINTER, c_int32, c_int64, c_uint8, c_uint16, c_uint64, c_void_p
-from typing import Any, Iterable, Optional, Sequence, Union
+from functools import partial
+from typing import Any, Callable, Iterable, Optional, Sequence, Union
 
 import numpy as np
 
@@ -48,7 +49,7 @@ def _word_of(dtype: Any) -> str:
 _first_byte, _address_of = ctypes.c_char.from_buffer, ctypes.addressof
 
 
-def _in_elements(strides: tuple[int, ...], size: int) -> tuple[int, ...]:
+def in_elements(strides: tuple[int, ...], size: int) -> tuple[int, ...]:
     if any(s % size for s in strides):
         raise DataError(f"strides of {strides} bytes are no multiples of an element's {size}: make a copy in C order")
     return tuple(s // size for s in strides)
@@ -96,15 +97,15 @@ class Library:
     dense = "numpy.ascontiguousarray(…)"  # the call that makes a copy in C order
     cast = "numpy.asarray(…, dtype={!r})"  # the call that makes one of another dtype
     cast_to_bfloat16 = "stencilgen.to_bfloat16(…)"  # the one for bfloat16
-    quick = False  # its arrays can be looked at twice
     held = True  # what a launch uses must be kept until its work is over; else memory is reused in the stream's order
 
     def view(self, array: Any, stream: int) -> View:
         """The array as it is, ready to be used by work on `stream`."""
         if hasattr(array, "__dlpack__") and hasattr(array, "__dlpack_device__"):
             return _by_dlpack(array, stream)
-        if hasattr(array, "__cuda_array_interface__"):
-            return _by_interface(array)
+        facts = getattr(array, "__cuda_array_interface__", None)  # once: others make it anew each time
+        if facts is not None:
+            return _by_interface(array, facts)
         try:
             memory = np.asarray(memoryview(array))
         except TypeError:
@@ -116,9 +117,8 @@ class Library:
 
     def stream(self, array: Any) -> int:
         """The stream on which the caller works with this array now; 0: the default one, or the host's memory."""
-        if hasattr(array, "__cuda_array_interface__"):
-            return int(array.__cuda_array_interface__.get("stream") or 0)
-        return 0
+        facts = getattr(array, "__cuda_array_interface__", None)
+        return 0 if facts is None else int(facts.get("stream") or 0)
 
     def empty(self, like: Any, place: int, shape: tuple[int, ...], dtype: str, stream: Optional[int]) -> Any:
         """A dense array of the same library and in the same memory as `like`, to be written by work on `stream`; None:
@@ -136,10 +136,37 @@ class Library:
         """What the caller gets of an array that `empty` made, once the launch that writes it is on the stream."""
         return array
 
+    # What a call needs that is like the one before, in as few steps as the library allows: its `view` takes a microsecond.
 
-class _NumPy(Library):
+    def look(self, array: Any, stream: int, kept: list[Any]) -> tuple[int, Any]:
+        """The address, and all else of a view that decides, to be compared with that of an array before (None: only a view
+        will do). Adds to `kept` what must live until the launch is over."""
+        view = self.view(array, stream)
+        kept.append(view[6])
+        return view[0], view[1:6]
+
+    def likeness(self, array: Any, view: Optional[View]) -> Any:
+        """What `look` tells of arrays like this one, of which there is a view already, or which `empty` made."""
+        return view and view[1:6]
+
+    def current(self, array: Any, place: int) -> int:
+        """The stream on which the caller works on this GPU now."""
+        return self.stream(array)
+
+    def maker(self, like: Any, place: int, shape: tuple[int, ...], dtype: str) -> Callable[[], Any]:
+        """A function that makes what `empty` makes, for work on the current stream. It must not keep `like`."""
+        return partial(self.empty, None, place, shape, dtype, None)
+
+
+class Quick(Library):
+    """One whose `look` takes less than a view."""
+
+    def likeness(self, array: Any, view: Optional[View]) -> Any:
+        return self.look(array, 0, [])[1]
+
+
+class _NumPy(Quick):
     name = "NumPy"
-    quick = True
 
     def stream(self, array: Any) -> int:
         return 0
@@ -147,163 +174,27 @@ class _NumPy(Library):
     def view(self, array: Any, stream: int) -> View:
         flags = array.flags
         word = _DTYPE_WORDS.get(array.dtype) or _word_of(array.dtype)
-        strides = None if flags.c_contiguous else _in_elements(array.strides, array.itemsize)
-        return self.address(array)[0], array.shape, strides, word, HOST, not flags.writeable, array
+        strides = None if flags.c_contiguous else in_elements(array.strides, array.itemsize)
+        return self.pointer(array), array.shape, strides, word, HOST, not flags.writeable, array
 
     def empty(self, like: Any, place: int, shape: tuple[int, ...], dtype: str, stream: Optional[int]) -> Any:
-        if dtype == "bfloat16" and like.dtype.name == "bfloat16":
-            return np.empty(shape, like.dtype)
-        return np.empty(shape, NUMPY_DTYPES[dtype])
+        return self.maker(like, place, shape, dtype)()
 
     def address(self, array: Any) -> tuple[int, Any]:
+        return self.pointer(array), array
+
+    def look(self, array: Any, stream: int, kept: list[Any]) -> tuple[int, Any]:
+        return self.pointer(array), (array.shape, array.strides, array.dtype, array.flags.writeable)
+
+    def pointer(self, array: Any) -> int:
         try:
-            return _address_of(_first_byte(array)), array
+            return _address_of(_first_byte(array))
         except (TypeError, ValueError, BufferError):  # read-only, empty or strided: this takes 1 µs
-            return int(array.__array_interface__["data"][0]), array
+            return int(array.__array_interface__["data"][0])
 
-
-class _CuPy(Library):
-    name = "CuPy"
-    dense = "cupy.ascontiguousarray(…)"
-    cast = "….astype({!r})"
-    quick = True
-    held = False
-
-    def view(self, array: Any, stream: int) -> View:
-        text = array.dtype.str
-        strides = None if array.flags.c_contiguous else _in_elements(array.strides, array.itemsize)
-        return array.data.ptr, array.shape, strides, WORDS.get(text, text), array.device.id, False, array
-
-    def stream(self, array: Any) -> int:
-        return int(sys.modules["cupy"].cuda.get_current_stream().ptr)
-
-    def empty(self, like: Any, place: int, shape: tuple[int, ...], dtype: str, stream: Optional[int]) -> Any:
-        cupy = sys.modules["cupy"]
-        if stream is None and cupy.cuda.runtime.getDevice() == place:
-            return cupy.empty(shape, NUMPY_DTYPES[dtype])
-        with cupy.cuda.Device(place):
-            if stream is None:
-                return cupy.empty(shape, NUMPY_DTYPES[dtype])
-            with cupy.cuda.ExternalStream(stream):  # whose order decides when the memory is reused
-                return cupy.empty(shape, NUMPY_DTYPES[dtype])
-
-    def address(self, array: Any) -> tuple[int, Any]:
-        return array.data.ptr, array
-
-
-class _Torch(Library):
-    name = "PyTorch"
-    dense = "….contiguous()"
-    cast = "….to(torch.{})"
-    cast_to_bfloat16 = "….to(torch.bfloat16)"
-    quick = True
-    held = False
-
-    def __init__(self) -> None:
-        torch = sys.modules["torch"]
-        self.torch: Any = torch
-        own = {**NUMPY_NAMES, "bfloat16": "bfloat16"}
-        names = {word: name for word, name in own.items() if hasattr(torch, name)}
-        self.dtypes = {word: getattr(torch, name) for word, name in names.items()}
-        self.words = {dtype: word for word, dtype in self.dtypes.items()}
-        self.places: dict[Any, int] = {}
-        self.raw_stream = getattr(torch._C, "_cuda_getCurrentRawStream", None)
-
-    def view(self, array: Any, stream: int) -> View:
-        if array.requires_grad and self.torch.is_grad_enabled():
-            raise UsageError(
-                "the tensor requires a gradient, which stencilgen does not record: give ….detach(), or launch in a "
-                "torch.autograd.Function"
-            )
-        device = array.device
-        place = self.places.get(device)
-        if place is None:
-            place = self.places[device] = self._place(device)
-        if array.layout is not self.torch.strided or array.is_neg():
-            raise DataError("the tensor is not one of numbers in memory: ….to_dense() or ….resolve_neg() makes a copy")
-        strides = None if array.is_contiguous() else tuple(array.stride())
-        word = self.words.get(array.dtype, str(array.dtype))
-        return array.data_ptr(), array.shape, strides, word, place, False, array
-
-    def _place(self, device: Any) -> int:
-        if device.type == "cuda":
-            return int(device.index)
-        if device.type != "cpu":
-            raise DataError(f"the tensor is in memory of {device}: stencilgen uses the host's and CUDA's")
-        return HOST
-
-    def stream(self, array: Any) -> int:
-        if not array.is_cuda:
-            return 0
-        if self.raw_stream is not None:  # without an object for it
-            return int(self.raw_stream(array.device.index))
-        return int(self.torch.cuda.current_stream(array.device).cuda_stream)
-
-    def empty(self, like: Any, place: int, shape: tuple[int, ...], dtype: str, stream: Optional[int]) -> Any:
-        torch = self.torch
-        if place == HOST or stream is None:
-            return torch.empty(shape, dtype=self.dtypes[dtype], device=like.device)
-        with torch.cuda.stream(torch.cuda.ExternalStream(stream, like.device)):
-            return torch.empty(shape, dtype=self.dtypes[dtype], device=like.device)
-
-    def address(self, array: Any) -> tuple[int, Any]:
-        return array.data_ptr(), array
-
-
-class _JaxOutput:
-    """Memory of a new JAX array while a launch writes it; then `jax.dlpack.from_dlpack` takes it from here."""
-
-    def __init__(self, array: Any, stream: int) -> None:
-        self.device = array.__dlpack_device__()
-        self.devices = array.devices
-        self.capsule = array.__dlpack__(stream=_dlpack_stream(stream))
-
-    def __dlpack__(self, **_: Any) -> Any:
-        return self.capsule
-
-    def __dlpack_device__(self) -> tuple[int, int]:
-        return int(self.device[0]), int(self.device[1])
-
-
-class _Jax(Library):
-    """JAX has no current stream. Launches go on the one on which JAX waits for the work of others."""
-
-    name = "JAX"
-    dense = "jax.numpy.array(…, copy=True)"
-    cast = "….astype({!r})"
-    cast_to_bfloat16 = "….astype('bfloat16')"
-
-    def view(self, array: Any, stream: int) -> View:
-        if isinstance(array, _JaxOutput):
-            return _read_capsule(array.capsule, False)
-        if isinstance(array, np.ndarray):
-            return NUMPY.view(array, stream)
-        if len(array.devices()) != 1:
-            raise DataError("the array is spread over several devices: give one of its addressable_shards")
-        if next(iter(array.devices())).platform == "cpu":
-            array.block_until_ready()
-            return _read_capsule(array.__dlpack__(), True)
-        return _read_capsule(array.__dlpack__(stream=_dlpack_stream(stream)), True)
-
-    def stream(self, array: Any) -> int:
-        device = next(iter(array.devices()))
-        return 0 if device.platform == "cpu" else int(device.get_stream_for_external_ready_events())
-
-    def empty(self, like: Any, place: int, shape: tuple[int, ...], dtype: str, stream: Optional[int]) -> Any:
-        if place == HOST:
-            return aligned_empty(shape, NUMPY_DTYPES[dtype])
-        jax = sys.modules["jax"]
-        own = self.stream(like)
-        if stream is not None and stream != own:
-            raise UsageError(
-                "JAX has no streams to choose from: leave `stream` out, and the launch goes where JAX waits for it"
-            )
-        device = next(iter(like.devices()))
-        return _JaxOutput(jax.numpy.empty(shape, NUMPY_DTYPES[dtype], device=device), own)
-
-    def finish(self, array: Any) -> Any:
-        made = importlib.import_module("jax.dlpack").from_dlpack(array)
-        return made.view("bfloat16") if made.dtype == "uint16" else made  # no spec has uint16 itself
+    def maker(self, like: Any, place: int, shape: tuple[int, ...], dtype: str) -> Callable[[], Any]:
+        own = dtype == "bfloat16" and like.dtype.name == "bfloat16"
+        return partial(np.empty, shape, like.dtype if own else NUMPY_DTYPES[dtype])
 
 
 def aligned_empty(shape: tuple[int, ...], dtype: Any) -> Any:
@@ -363,26 +254,27 @@ _pointer_of.restype = c_void_p
 _pointer_of.argtypes = (ctypes.py_object, ctypes.c_char_p)
 
 
-def _dlpack_stream(stream: int) -> int:
+def dlpack_stream(stream: int) -> int:
     return 1 if stream == 0 else stream  # DLPack calls the default stream 1
 
 
 def _by_dlpack(array: Any, stream: int) -> View:
     kind, number = array.__dlpack_device__()
     if int(kind) in (_CPU, _CUDA_HOST):
-        return _read_capsule(array.__dlpack__(), False)
+        return read_capsule(array.__dlpack__(), False)
     if int(kind) in (_CUDA, _CUDA_MANAGED):
-        return _read_capsule(array.__dlpack__(stream=_dlpack_stream(stream)), False)
+        return read_capsule(array.__dlpack__(stream=dlpack_stream(stream)), False)
     raise DataError(
         f"the array is on a device of DLPack's kind {int(kind)}: stencilgen uses the host's memory and CUDA's"
     )
 
 
-def _read_capsule(capsule: Any, readonly: bool) -> View:
+def read_capsule(capsule: Any, readonly: bool) -> View:
     """The capsule owns the memory until it is freed, since nobody takes its content out."""
     t = _Tensor.from_address(_pointer_of(capsule, b"dltensor"))
-    shape = tuple(t.shape[i] for i in range(t.ndim))
-    strides = tuple(t.strides[i] for i in range(t.ndim)) if t.strides else None
+    n = t.ndim
+    shape = tuple(t.shape[:n])
+    strides = tuple(t.strides[:n]) if t.strides else None
     word = _KINDS.get((t.code, t.bits)) if t.lanes == 1 else None
     if word is None:
         word = f"of DLPack's type {t.code} of {t.bits} bits"
@@ -390,13 +282,12 @@ def _read_capsule(capsule: Any, readonly: bool) -> View:
     return (t.data or 0) + t.byte_offset, shape, strides, word, place, readonly, capsule
 
 
-def _by_interface(array: Any) -> View:
-    facts = array.__cuda_array_interface__
+def _by_interface(array: Any, facts: dict[str, Any]) -> View:
     text = facts["typestr"]
     address, readonly = facts["data"]
     strides = facts.get("strides")
     if strides is not None:
-        strides = _in_elements(tuple(strides), np.dtype(text).itemsize)
+        strides = in_elements(tuple(strides), np.dtype(text).itemsize)
     device = getattr(array, "device", None)  # the interface itself does not say which GPU
     number = getattr(device, "id", 0)
     place = number if isinstance(number, int) else 0
@@ -407,30 +298,34 @@ def _by_interface(array: Any) -> View:
 
 NUMPY = _NumPy()
 _others = Library()
-_known: dict[type, Library] = {np.ndarray: NUMPY}
-_makers: dict[str, Any] = {"cupy": _CuPy, "torch": _Torch, "jax": _Jax, "jaxlib": _Jax}
+known: dict[type, Any] = {np.ndarray: NUMPY}  # the libraries of types that were seen
+_KINDS_OF = {
+    "cupy": ("cupy", "ndarray"),
+    "torch": ("torch", "Tensor"),
+    "jax": ("jax", "Array"),
+    "jaxlib": ("jax", "Array"),
+}
 _made: dict[str, Library] = {}
 
 
 def library_of(array: Any) -> Library:
     """The library that an array is from."""
-    known = _known.get(type(array))
-    if known is not None:
-        return known
+    seen: Optional[Library] = known.get(type(array))
+    if seen is not None:
+        return seen
     found = NUMPY if isinstance(array, np.ndarray) else _others
     for base in type(array).__mro__:
         root = base.__module__.split(".", 1)[0]
-        if root in _makers and base is not object and _is_array(root, array):
-            found = _made.setdefault(root, _makers[root]())
+        if root in _KINDS_OF and _is_array(root, array):
+            found = _made.setdefault(root, importlib.import_module("._libraries", __package__).MAKERS[root]())
             break
-    _known[type(array)] = found
+    known[type(array)] = found
     return found
 
 
 def _is_array(root: str, array: Any) -> bool:
-    kinds = {"cupy": ("cupy", "ndarray"), "torch": ("torch", "Tensor")}.get(root, ("jax", "Array"))
-    module = sys.modules.get(kinds[0])
-    return module is not None and isinstance(array, getattr(module, kinds[1], ()))
+    module, kind = _KINDS_OF[root]
+    return module in sys.modules and isinstance(array, getattr(sys.modules[module], kind, ()))
 
 
 def stream_handle(stream: Any) -> int:

@@ -10,9 +10,10 @@ from typing import Any, Mapping, Optional, Sequence, Union
 from . import _abi, _arrays
 from ._abi import VALUES, lib
 from ._arrays import numpy_order, x_first
-from ._calls import ArrayInfo, Caller, ParameterInfo
+from ._calls import Caller
 from ._context import Context, at_end, bytes_of, copy_facts, text_of
 from ._errors import CheckError, UsageError, error_of
+from ._facts import ArrayInfo, ParameterInfo, together
 from ._tuning import Tunable
 
 Path = Union[str, "os.PathLike[str]"]
@@ -138,8 +139,9 @@ class Kernel(Caller, Tunable):
         self.info: KernelInfo = copy_facts(
             KernelInfo, info, origin=names.get(info.origin, ""), size=numpy_order(info.size, info.dims)
         )
+        whole, self._parts = together([self._array(i) for i in range(info.arrays)])
         #: the arrays of a launch, in its order
-        self.arrays: tuple[ArrayInfo, ...] = tuple(self._array(i) for i in range(info.arrays))
+        self.arrays: tuple[ArrayInfo, ...] = whole
         #: the numbers that calls give by name
         self.parameters: tuple[ParameterInfo, ...] = tuple(self._parameter(i) for i in range(info.parameters))
         self._point_sets: int = info.point_sets
@@ -151,7 +153,7 @@ class Kernel(Caller, Tunable):
         self.context.must(lib.sg_kernel_array(self._handle, index, byref(info)))
         dims = self.info.dims
         return copy_facts(
-            ArrayInfo, info, written=info.role == VALUES["SG_WRITE"],
+            ArrayInfo, info, components=1, written=info.role == VALUES["SG_WRITE"],
             dtype=_arrays.NUMPY_NAMES.get(text_of(info.dtype), text_of(info.dtype)),
             low=numpy_order(info.low, dims), high=numpy_order(info.high, dims),
         )  # fmt: skip

@@ -32,7 +32,7 @@ class Monitor:
     u = heat.run(u, steps=100_000, monitors={"residual": residual}, every=100, until=lambda m: m["residual"] < 1e-8)
     print(residual.steps, residual.values)
 
-    Each run adds its samples to those before.
+    Each run adds its samples to those before. In a team every rank has a Monitor of its own, and all get the same samples.
     """
 
     def __init__(self) -> None:
@@ -83,19 +83,18 @@ class OpenMonitors:
     """The monitors of a run on the device."""
 
     def __init__(
-        self, maps: Maps, kernel: int, shape: Sequence[int], given: Mapping[str, Monitor],
+        self, way: Any, maps: Maps, kernel: int, given: Mapping[str, Monitor],
         until: Optional[Callable[[dict[str, float]], Any]], on_host: bool, request: Any,
     ) -> None:  # fmt: skip
-        self.context = maps.context
+        self.context, self.way = maps.context, way
         self.given, self.until = given, until
         self.together = 1 if on_host else _TOGETHER if until is not None else _MOST
         self.waiting = 0
         self.handles: dict[str, c_void_p] = {}
-        size = (c_int64 * 3)(*reversed(shape), *[1] * (3 - len(shape)))
         try:
             for name in given:
-                handle = c_void_p()
-                self.context.must(lib.sg_monitor_open(kernel, maps.of(name, request), size, byref(handle)))
+                handle, map = c_void_p(), maps.of(name, request)
+                way.must(lambda: way.open_monitor(kernel, map, handle))
                 self.handles[name] = handle
         except BaseException:
             self.close(0)
@@ -104,28 +103,30 @@ class OpenMonitors:
     def sample(self, arguments: Any, stream: int) -> bool:
         """Takes samples of the fields of these arguments. Whether the run is to end."""
         for handle in self.handles.values():
-            self.context.must(lib.sg_monitor_sample(handle, arguments, stream))
+            self.way.must(lambda: self.way.sample(handle, arguments, stream))
         self.waiting += 1
         return self.waiting == self.together and self.read()
 
     def read(self) -> bool:
         """Reads what was sampled. Whether `until` was so of one of them; those after it are kept, too."""
+        if not self.waiting:
+            return False
         steps, values, count = (c_int64 * _MOST)(), (c_double * _MOST)(), c_int()
         taken: list[dict[str, float]] = [{} for _ in range(self.waiting)]
         for name, handle in self.handles.items():
-            self.context.must(lib.sg_monitor_read(handle, steps, values, self.waiting, byref(count)))
+            self.way.must(lambda: self.way.read(handle, steps, values, self.waiting, byref(count)))
             self.given[name]._steps += steps[: count.value]
             self.given[name]._values += values[: count.value]
             for sample, value in zip(taken, values):
                 sample[name] = value
         self.waiting = 0
-        return self.until is not None and any([self.until(sample) for sample in taken])
+        return self.until is not None and bool(self.way.agreed(any([self.until(sample) for sample in taken])))
 
     def close(self, stream: int) -> None:
         if self.waiting:  # an error has come between: samples must be over before their memory goes
             lib.sg_synchronize(self.context.handle, stream)
         for handle in self.handles.values():
-            lib.sg_monitor_close(handle)
+            self.way.close_monitor(handle)
 
 
 def check_monitors(

@@ -34,9 +34,10 @@ class Part:
 
     def cut(self, whole: Any) -> Any:
         """A NumPy array of `shape` with this rank's own cells of a whole grid (a NumPy array, also a memory-mapped one);
-        its ghost cells are 0, and `Team.run` fills them."""
-        out = np.zeros(self.shape, whole.dtype)
-        out[self.own] = whole[self.box]
+        its ghost cells are 0, and `Team.run` fills them. Components of a field come first, as in the whole grid."""
+        out = np.zeros((*whole.shape[: whole.ndim - len(self.shape)], *self.shape), whole.dtype)
+        own: Any = (..., *self.own)
+        out[own] = whole[(..., *self.box)]
         return out
 
 

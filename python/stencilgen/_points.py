@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import ctypes
-from ctypes import POINTER, byref, c_double, c_int64, c_void_p
+from ctypes import POINTER, c_double, c_void_p
 from dataclasses import dataclass
 from typing import Any, Callable, Mapping, Optional, Sequence
 
 import numpy as np
 
 from . import _abi
-from ._abi import lib
-from ._context import Context
-from ._errors import DataError, UsageError
+from ._errors import DataError, Error, UsageError
 from ._interrupts import Interrupts
 
 
@@ -39,7 +37,8 @@ class Points:
                one, with a row for each step up to its last; or a function traces(first, samples) that takes the rows from
                step `first` on and must copy what it keeps
 
-    The rows of a run with `step` begin at this number, so a run may be made in parts.
+    The rows of a run with `step` begin at this number, so a run may be made in parts. In a team every rank gives all points,
+    with positions in the whole grid, and all series; traces end at rank 0, and stay None elsewhere.
     """
 
     def __init__(
@@ -92,19 +91,18 @@ class OpenPoints(Interrupts):
     """The sets of a run on the device. What functions of the caller's raise waits here until the C call is over."""
 
     def __init__(
-        self, context: Context, kernel: Any, shape: Sequence[int], infos: Sequence[PointsInfo],
-        given: Mapping[str, Points], dtype: Any, first: int, steps: int,
+        self, way: Any, kernel: Any, dims: int, infos: Sequence[PointsInfo], given: Mapping[str, Points], dtype: Any,
+        first: int, steps: int,
     ) -> None:  # fmt: skip
         super().__init__()
         self.raised: Optional[BaseException] = None
-        self.context = context
+        self.way = way
         self.handle = c_void_p()
         self._keep: list[Any] = []
         sets = (_abi.sg_points * max(len(infos), 1))()
         for item, info in zip(sets, infos):
-            self._fill(item, info, given[info.name], len(shape), np.dtype(dtype), first + steps)
-        size = (c_int64 * 3)(*reversed(shape), *[1] * (3 - len(shape)))
-        context.must(lib.sg_points_open(kernel, size, sets, len(infos), byref(self.handle)))
+            self._fill(item, info, given[info.name], dims, np.dtype(dtype), first + steps)
+        way.must(lambda: way.open_points(kernel, sets, len(infos), self.handle))
 
     def _fill(self, item: Any, info: PointsInfo, points: Points, dims: int, dtype: Any, least: int) -> None:
         if points.positions.shape[1] != dims:
@@ -126,6 +124,8 @@ class OpenPoints(Interrupts):
             rows = points._rows(points.series, dtype, least)
             self._keep.append(rows)
             item.series = rows.ctypes.data
+        elif not self.way.records:
+            pass
         elif callable(points.traces):
             item.write = _abi.sg_points_write(self._writer(points, dtype))
         else:
@@ -159,17 +159,22 @@ class OpenPoints(Interrupts):
 
         return self._guarded(write)
 
-    def run(self, arguments: Any, steps: int, stream: int, final: Any) -> int:
-        """sg_run_points. Raises what a function of the caller's raised."""
+    def run(self, arguments: Any, steps: int, stream: int, final: Any) -> None:
+        """Makes steps. Raises what a function of the caller's raised, or what the library said."""
+        failure = None
         with self:
-            status = lib.sg_run_points(self.handle, arguments, steps, stream, final)
+            try:
+                self.way.must(lambda: self.way.run_points(self.handle, arguments, steps, stream, final))
+            except Error as error:
+                failure = error
         raised, self.raised = self.raised, None
         if raised is not None and not isinstance(raised, KeyboardInterrupt):
             raise raised
-        return int(status)
+        if failure is not None:
+            raise failure
 
     def close(self) -> None:
-        lib.sg_points_close(self.handle)
+        self.way.close_points(self.handle)
 
 
 def check_names(name: str, infos: Sequence[PointsInfo], given: Optional[Mapping[str, Points]]) -> Mapping[str, Points]:

@@ -16,11 +16,16 @@ from ._errors import UsageError
 from ._kernel import Kernel, kernel_kind
 from ._monitors import Maps, Monitor, MonitorInfo, OpenMonitors, check_monitors
 from ._points import OpenPoints, Points, PointsInfo, check_names
+from ._ways import Alone, Together
 
 # A run is made in parts, so that an interrupt is seen between them: on the cpu device of about this many seconds.
 # On a GPU the parts are long enough to lose nothing.
 _PART_SECONDS = 0.1
 _GPU_LAUNCHES = 4096
+
+# Makes steps on slots, and returns them by what they hold then: frame, slots, steps, stream, the stream if the caller gave
+# it, the slots that are used, and open points or None.
+Make = Callable[..., list[Any]]
 
 
 @kernel_kind("SG_KIND_GRID")
@@ -31,7 +36,7 @@ class Stencil(Kernel):
         u = heat.run(u, steps=100)
 
     Arrays have the shape (nz, ny, nx), (ny, nx) or (nx,), and the kernel's dtype. Rows must be contiguous; the other
-    axes may have any strides, also negative ones. `arrays` tells their names and order: fields by their names, and
+    axes may have any strides, also negative ones. Components of a field come first, (components, nz, ny, nx). `arrays` tells their names and order: fields by their names, and
     of a field with two time levels `u` before `u_prev`. All may be given by these names: `wave(c=c, u=u, u_prev=old)`.
 
     Parameters of the spec are given by name: `heat.run(u, steps=100, k=0.1)`; those whose names clash with arguments
@@ -54,6 +59,7 @@ class Stencil(Kernel):
         #: the sets of points that its spec declares
         self.points: tuple[PointsInfo, ...] = tuple(self._points_of(i) for i in range(self._point_sets))
         self._all = range(len(self.arrays))
+        self._given = (*self._inputs, *self._written)  # of a call with out=…
         self._single = self.info.steps == 1
         self._part = self.info.steps if self._place == HOST else self.info.steps * _GPU_LAUNCHES
         self._unmoved = list(self._all)
@@ -99,7 +105,13 @@ class Stencil(Kernel):
 
         Returns the new field, or a named tuple of several.
         """
-        make = self._watched(points, 0, None, 0, None) if points is not None or self.points else None
+        make = None
+        if points is not None or self.points:
+            make = self._watched(points, 0, None, 0, None, self._make)
+        elif stream is None and box is None:
+            quick = self._one(arrays, out, parameters, named)
+            if quick is not None:
+                return quick
         return self._run(arrays, 1, out, False, box, stream, parameters, named, None, make)
 
     def run(
@@ -142,9 +154,14 @@ class Stencil(Kernel):
         (KeyboardInterrupt) ends a long run between launches.
         """
         where = None if origin is None and whole is None and not step else (step, origin, whole)
+        special = (where, box, stream, points, monitors, until) != (None,) * 6 or overwrite or self.points
+        if steps == 1 and not special:
+            quick = self._one(arrays, out, parameters, named)
+            if quick is not None:
+                return quick
         make = None
         if points is not None or self.points or monitors is not None or until is not None:
-            make = self._watched(points, step, monitors, every, until)
+            make = self._watched(points, step, monitors, every, until, self._make)
         return self._run(arrays, steps, out, overwrite, box, stream, parameters, named, where, make)
 
     def _run(
@@ -157,12 +174,10 @@ class Stencil(Kernel):
             results = self._run((), steps, out, overwrite, box, stream, parameters, named, where, make)
             return self._new_state(arrays[0], results)
         if make is None:
-            plain = steps == 1 and self._single and not overwrite and box is None and where is None
-            if plain and len(arrays) == len(self._inputs):
-                quick = self._repeat(arrays, out, stream, parameters, named)
-                if quick is not None:
-                    return quick
             make = self._make
+            plain = steps == 1 and self._single and stream is None and not overwrite and box is None and where is None
+        else:
+            plain = False
         found = arrays if not named and len(arrays) == len(self._inputs) else None
         frame = self._take()
         try:
@@ -190,14 +205,19 @@ class Stencil(Kernel):
                 elif self.arrays[i].reads < 0:
                     if box is not None:
                         raise UsageError(f"cells of '{self.arrays[i].name}' outside of the box: give out=… with them")
-                    slots[i] = self._fresh(i, slots[self._inputs[0]], slots[self._inputs[0]].shape, foreign)
+                    like = slots[self._inputs[0]]
+                    slots[i] = self._fresh(i, like, self._axes(i, self._grid(self._inputs[0], like.shape)), foreign)
             inside = True
             if box is not None or frame.has_box:
-                inside = self._put_box(frame, box, slots[self._inputs[0] if found else self._written[0]].shape)
+                one = self._inputs[0] if found else self._written[0]
+                inside = self._put_box(frame, box, self._grid(one, slots[one].shape))
             lent = [s for s in slots if s is not None]
             try:
+                begun = slots
                 if inside:
                     slots = make(frame, slots, steps, on, foreign, lent)
+                if plain:
+                    self._remember(frame, begun)
                 results = []
                 for _, i in self._results:
                     slot = slots[i]
@@ -210,23 +230,34 @@ class Stencil(Kernel):
 
     def _watched(
         self, points: Optional[Mapping[str, Points]], first: int, monitors: Optional[Mapping[str, Monitor]], every: int,
-        until: Optional[Callable[[dict[str, float]], Any]],
-    ) -> Any:  # fmt: skip
-        """Makes the steps of a run with points or monitors."""
+        until: Optional[Callable[[dict[str, float]], Any]], steps_by: Make, together: Optional[Together] = None,
+    ) -> Make:  # fmt: skip
+        """Makes the steps of a run with points or monitors, by `steps_by`; of a rank of a team: `together`."""
         points = check_names(self.name, self.points, points)
         monitors = check_monitors(self.name, self.monitors, monitors, every, until)
         request = self._asked("a monitor") if monitors else None
 
-        def make(frame: Frame, slots: list[Any], steps: int, stream: int, foreign: Any, lent: list[Any]) -> list[Any]:
-            shape = slots[self._inputs[0]].shape
+        def make(
+            frame: Frame, slots: list[Any], steps: int, stream: int, foreign: Any, lent: list[Any], _: Any = None
+        ) -> Any:
+            way = together or Alone(self.context, self._grid(self._inputs[0], slots[self._inputs[0]].shape))
             sets = watch = None
             try:
                 if points:
-                    sets = OpenPoints(self.context, self._handle, shape, self.points, points, self.dtype, first, steps)
+                    sets = OpenPoints(way, self._handle, self._dims, self.points, points, self.dtype, first, steps)
                 if not monitors:
-                    return self._make(frame, slots, steps, stream, foreign, lent, sets)
-                watch = OpenMonitors(self._maps, self._handle, shape, monitors, until, self._place == HOST, request)
-                return self._sampled(frame, slots, steps, stream, foreign, lent, sets, watch, every)
+                    return steps_by(frame, slots, steps, stream, foreign, lent, sets)
+                watch = OpenMonitors(way, self._maps, self._handle, monitors, until, self._place == HOST, request)
+                for _ in range(steps // every):
+                    slots = steps_by(frame, slots, every, stream, foreign, lent, sets)
+                    self._make_room(slots, foreign, lent, together is None and not frame.has_box)
+                    self._lay_all(frame, slots, stream)
+                    if watch.sample(frame.reference, stream):
+                        break
+                else:
+                    if not watch.read():
+                        slots = steps_by(frame, slots, steps % every, stream, foreign, lent, sets)
+                return slots
             finally:
                 if sets is not None:
                     sets.close()
@@ -235,72 +266,20 @@ class Stencil(Kernel):
 
         return make
 
-    def _sampled(
-        self, frame: Frame, slots: list[Any], steps: int, stream: int, foreign: Any, lent: list[Any],
-        sets: Optional[OpenPoints], watch: OpenMonitors, every: int,
-    ) -> list[Any]:  # fmt: skip
-        """The steps, with a sample after each `every` of them."""
-        ended = False
-        for _ in range(steps // every):
-            slots = self._make(frame, slots, every, stream, foreign, lent, sets)
-            self._make_room(slots, foreign, lent)
-            self._lay_all(frame, slots, stream)
-            ended = watch.sample(frame.reference, stream)
-            if ended:
-                break
-        ended = watch.read() or ended
-        return slots if ended else self._make(frame, slots, steps % every, stream, foreign, lent, sets)
-
-    def _repeat(
-        self, arrays: tuple[Any, ...], out: Any, stream: Any, parameters: Optional[Mapping[str, float]],
-        named: dict[str, Any],
-    ) -> Any:  # fmt: skip
-        """One step on arrays laid out like those of a call before, which costs half as much. None: they are not, and
-        nothing has been done."""
-        place, written = self._place, self._written
-        if not arrays or (stream is not None and place != HOST) or not self._array_index.keys().isdisjoint(named):
+    def _one(
+        self, arrays: tuple[Any, ...], out: Any, parameters: Optional[Mapping[str, float]], named: dict[str, Any]
+    ) -> Any:
+        """One step on arrays like those of a call before; None: they are not."""
+        if len(arrays) != len(self._inputs) or not self._single:
             return None
-        if out is not None and (len(written) != 1 or isinstance(out, (tuple, list, dict))):
+        if out is None:
+            held = self._again(arrays, self._inputs, self._written, parameters, named)
+        elif len(self._written) == 1:
+            held = self._again((*arrays, out), self._given, (), parameters, named)
+        else:
             return None
-        try:
-            frame = self._frames.pop()
-        except IndexError:
+        if held is None:
             return None
-        try:
-            first = arrays[0]
-            library = library_of(first)
-            if frame.changed or frame.has_box or frame.has_place or not library.quick:
-                return None
-            on = 0 if place == HOST else library.stream(first)
-            laid, items, words = frame.laid, frame.items, self._words
-            held: list[Any] = [None] * len(words)
-            given = zip((*self._inputs, *written), (*arrays, out)) if out is not None else zip(self._inputs, arrays)
-            for i, array in given:
-                if library_of(array) is not library:
-                    return None
-                pointer, shape, strides, word, there, readonly, _ = library.view(array, on)
-                if word != words[i] or there != place or laid[i] != (shape, strides):
-                    return None
-                if readonly and self.arrays[i].written:
-                    return None
-                items[i].data = pointer
-                held[i] = array
-            for i in written:
-                if out is None:
-                    if laid[i] != (shape, None):
-                        return None
-                    held[i] = array = library.empty(first, place, shape, words[i], None)
-                    items[i].data = library.address(array)[0]
-            if parameters or named or frame.has_values:
-                self._put_parameters(frame, parameters, named)
-            if frame.temporary_bytes:
-                frame.arguments.temporary = self.context.scratch(on, frame.temporary_bytes)
-            frame.arguments.step = 0
-            status = lib.sg_launch(self._handle, frame.reference, on)
-            if status:
-                self._fail(status)
-        finally:
-            self._frames.append(frame)
         if self._tuple is None:
             return held[self._after_step[0]]
         return self._tuple(*[held[i] for i in self._after_step])
@@ -328,6 +307,13 @@ class Stencil(Kernel):
 
         `step`, `origin` and `whole` are those of `run`.
         """
+        plain = box is None and stream is None and not step and origin is None and whole is None
+        if (
+            plain
+            and len(arrays) == len(self.arrays)
+            and self._again(arrays, self._all, (), parameters, named) is not None
+        ):
+            return
         frame = self._take()
         try:
             given: Sequence[Any] = arrays
@@ -341,7 +327,8 @@ class Stencil(Kernel):
             first: tuple[int, ...] = ()
             for i, array in enumerate(given):
                 of = library_of(array)
-                pointer, shape, strides, _, place, _, keep = self._see(i, array, of, on, self.arrays[i].written)
+                view = self._see(i, array, of, on, self.arrays[i].written)
+                pointer, shape, strides, _, place, _, keep = view
                 if place != self._place:
                     raise UsageError(
                         f"'{self.arrays[i].name}' is in the host's memory, but launches use the GPU's: give arrays of "
@@ -349,9 +336,9 @@ class Stencil(Kernel):
                     )
                 self._lay(frame, i, pointer, shape, strides, of)
                 if i == 0:
-                    first = shape
-                if place != HOST:
-                    slots.append(Slot(pointer, shape, strides, array, keep, of))
+                    first = self._grid(0, shape)
+                slots.append(Slot(pointer, shape, strides, array, keep, of))
+                slots[i].view = view
             if box is not None or frame.has_box:
                 if not self._put_box(frame, box, first):
                     return
@@ -360,10 +347,29 @@ class Stencil(Kernel):
             if status:
                 self._fail(status)
             self._keep(on, stream, slots)
+            if plain:
+                self._remember(frame, slots)
         finally:
             self._frames.append(frame)
 
     # ---- parts of a run ----
+
+    def _grid(self, index: int, shape: tuple[int, ...]) -> tuple[int, ...]:
+        """The shape of the grid, from that of an array."""
+        return shape if self.arrays[index].components == 1 else shape[1:]
+
+    def _axes(self, index: int, grid: tuple[int, ...]) -> tuple[int, ...]:
+        """The shape of an array."""
+        components = self.arrays[index].components
+        return grid if components == 1 else (components, *grid)
+
+    def _places(self, frame: Frame) -> list[int]:
+        """Where the content of each array is after a run."""
+        final: list[int] = frame.final[:]
+        if self._plain:
+            return final
+        place = {i: whole for whole, of in enumerate(self._parts) for i in of}
+        return [place[final[of[0]]] for of in self._parts]
 
     def _first(self, targets: Optional[dict[int, Any]]) -> Any:
         if not targets:
@@ -460,11 +466,17 @@ class Stencil(Kernel):
         frame.has_box, frame.changed = True, True
         return all(e > b for b, e in ranges)
 
-    def _make_room(self, slots: list[Any], foreign: Any, lent: list[Any]) -> bool:
-        """New memory in place of the caller's arrays, where a step is to write. Whether all that steps write is ours."""
+    def _make_room(self, slots: list[Any], foreign: Any, lent: list[Any], in_place: bool = False) -> bool:
+        """New memory in place of the caller's arrays, where a step is to write. Whether all that steps write is ours.
+        `in_place`: steps may write where the oldest level lies, if they can."""
         own = True
         for w, current, previous in self._rotating:
-            if slots[w] is None or not slots[w].ours:
+            oldest = previous if previous >= 0 else current
+            if slots[w] is not None and slots[w].ours:
+                pass
+            elif in_place and self.arrays[w].same_as == oldest and slots[oldest].ours:
+                slots[w] = slots[oldest]
+            else:
                 like: Slot = slots[current]
                 slots[w] = self._fresh(w, like, like.shape, foreign)
                 lent.append(slots[w])
@@ -483,9 +495,8 @@ class Stencil(Kernel):
         """Makes the steps. Returns the slots by what they hold then, and adds those that are new to `lent`."""
         if steps < 0:
             raise UsageError(f"{steps} steps cannot be run")
-        part = self._part
         while steps > 0:
-            own = self._make_room(slots, foreign, lent)
+            own = self._make_room(slots, foreign, lent, not frame.has_box)
             self._lay_all(frame, slots, stream)
             if not own and self._single and not frame.has_box and points is None:
                 # Arrays of the caller's that are only read may be one: u = u_prev, a wave that begins at rest.
@@ -495,20 +506,24 @@ class Stencil(Kernel):
                 steps -= 1
                 frame.arguments.step += 1
                 slots = [slots[i] for i in self._moved]
+                for w, current, _ in self._rotating:
+                    if slots[w] is slots[current]:  # written in place
+                        slots[w] = None
                 continue
+            part = max(frame.part, self._part)
             now = min(steps, part) if own else 1
             begin = perf_counter()
             if points is not None:
-                status = points.run(frame.reference, now, stream, frame.final)
+                points.run(frame.reference, now, stream, frame.final)
             else:
                 status = lib.sg_run(self._handle, frame.reference, now, stream, frame.final)
-            if status:
-                self._fail(status)
-            if perf_counter() - begin < _PART_SECONDS:
-                part *= 2
+                if status:
+                    self._fail(status)
+            if now == part and perf_counter() - begin < _PART_SECONDS:
+                frame.part = 2 * part
             steps -= now
             frame.arguments.step += now
-            final = frame.final[:]
+            final = self._places(frame)
             if final != self._unmoved:
                 slots = [slots[i] for i in final]
         return slots

@@ -17,11 +17,14 @@ from ._arrays import x_first
 from ._build import Path, Size, request_of
 from ._calls import Frame, Slot
 from ._context import Context, at_end, bytes_of, copy_facts, default_context
-from ._errors import Error, UsageError
+from ._errors import DeviceError, Error, UsageError
 from ._kernel import wrap
+from ._monitors import Monitor
 from ._parts import Part, asked_part, part_of
+from ._points import OpenPoints, Points
 from ._stencil import Stencil
 from ._transport import Bridge, TorchTransport, local_transports, transport_of
+from ._ways import Together
 
 T = TypeVar("T")
 
@@ -188,8 +191,8 @@ class Team:
                     team._tell(raised)
             for thread in threads:
                 thread.join()
-        if failures:
-            raise failures[0]
+        if failures:  # other ranks hear of a failure by a DeviceError, some before the rank that failed is here
+            raise next((f for f in failures if not isinstance(f, DeviceError)), failures[0])
         return results
 
     # ---- the end ----
@@ -289,6 +292,10 @@ class Team:
         out: Any = None,
         overwrite: bool = False,
         step: int = 0,
+        points: Optional[Mapping[str, Points]] = None,
+        monitors: Optional[Mapping[str, Monitor]] = None,
+        every: int = 0,
+        until: Optional[Callable[[dict[str, float]], Any]] = None,
         stream: Any = None,
         parameters: Optional[Mapping[str, float]] = None,
         **named: Any,
@@ -296,9 +303,11 @@ class Team:
         """`Stencil.run` of the whole grid, on this rank's part of it. Returns this rank's part of the new field, or a named
         tuple of fields.
 
-        arrays: of the shape part.shape. The caller fills this rank's own cells, `u[part.own]`; ghost cells are filled here
-                and hold anything afterwards, in the arrays given too: these must be writable
-        steps:  the same on all ranks
+        arrays:   of the shape part.shape. The caller fills this rank's own cells, `u[part.own]`; ghost cells are filled here
+                  and hold anything afterwards, in the arrays given too: these must be writable
+        steps:    the same on all ranks
+        points:   every rank gives all points, with positions in the whole grid, and all series; traces are rank 0's alone
+        monitors: of the whole grid; every rank has a `Monitor` of its own, and all get the same samples
 
         The other arguments are those of `Stencil.run`. In a GPU's memory a short run is not waited for: `wait` does so. A
         run of more than a second is made in batches, at whose ends ranks wait for each other. After a failure ranks may be
@@ -306,7 +315,10 @@ class Team:
         """
         self._open()
 
-        def make(frame: Frame, slots: list[Any], left: int, on: int, foreign: Any, lent: list[Slot]) -> list[Any]:
+        def make(
+            frame: Frame, slots: list[Any], left: int, on: int, foreign: Any, lent: list[Slot],
+            sets: Optional[OpenPoints] = None,
+        ) -> list[Any]:  # fmt: skip
             for i in kernel._inputs:
                 if slots[i].library.view(slots[i].array, 0)[5] and slots[i].memory is None:
                     raise UsageError(f"'{kernel.arrays[i].name}' is read-only, but its ghost cells are to be filled")
@@ -318,10 +330,13 @@ class Team:
                 kernel._lay_all(frame, slots, on)
                 count = min(left, batch) if own else 1
                 begun = perf_counter()
-                self._send(kernel, part, frame, count, on)
+                if sets is None:
+                    self._send(kernel, part, frame, count, on)
+                else:
+                    sets.run(frame.reference, count, on, frame.final)
                 left -= count
                 frame.arguments.step += count
-                slots = [slots[i] for i in frame.final[:]]
+                slots = [slots[i] for i in kernel._places(frame)]
                 if left > 0 and own:
                     self.wait(on)
                     took = self.reduce("max", perf_counter() - begun)  # the same on all ranks
@@ -331,8 +346,10 @@ class Team:
             return slots
 
         try:
-            where = (step, None, None)
-            return kernel._run(arrays, steps, out, overwrite, None, stream, parameters, named, where, make)
+            where, by = (step, None, None), make
+            if points is not None or kernel.points or monitors is not None or until is not None:
+                by = kernel._watched(points, step, monitors, every, until, make, Together(self, part._struct))
+            return kernel._run(arrays, steps, out, overwrite, None, stream, parameters, named, where, by)
         except BaseException as error:
             self._tell(error)
             raise
@@ -374,15 +391,17 @@ class Team:
         return out
 
     def collect(self, part: Part, array: Any) -> Any:
-        """The whole grid as a NumPy array on every rank, from each rank's part of it in the host's memory."""
-        mine = np.asarray(array)[part.own]
+        """The whole grid as a NumPy array on every rank, from each rank's part of it in the host's memory; of all components
+        of a field, if the array has them along its first axis."""
+        array = np.asarray(array)
+        mine = array[(..., *part.own)]
         cuts = self.gather(np.array([[s.start, s.stop] for s in part.box], np.int64))
         most = int(self.reduce("max", mine.size))
         padded = np.zeros(most, mine.dtype)
         padded[: mine.size] = mine.reshape(-1)
-        whole = np.empty(part.size, mine.dtype)
+        whole = np.empty((*array.shape[: array.ndim - len(part.size)], *part.size), mine.dtype)
         for cut, cells in zip(cuts, self.gather(padded)):
-            place = tuple(slice(begin, end) for begin, end in cut)
+            place: Any = (..., *(slice(begin, end) for begin, end in cut))
             target = whole[place]
             target[...] = cells[: target.size].reshape(target.shape)
         return whole

@@ -144,7 +144,10 @@ def test_torch_on_the_host(shift: Any, rng: np.random.Generator) -> None:
     assert (got.numpy() == shift(u)).all()
     assert (shift.run(t, steps=3).numpy() == shift.run(u, steps=3)).all()
     out = torch.zeros(9, 11)
-    assert shift(t, out=out) is out and (out == got).all()
+    for factor in (1, 2, -4):
+        assert shift(t, out=out) is out and (out == got).all()
+        again = shift(factor * t)
+        assert again.is_contiguous() and again.shape == (9, 11) and (again == factor * got).all()
     assert (shift(t.flip(0)).numpy() == shift(u[::-1])).all()
     with pytest.raises(sg.DataError, match=r"contiguous\(\)"):
         shift(t.T)

@@ -4,13 +4,16 @@ Needs: FAKE_CUDA and FAKE_NVRTC, the paths of the stand-ins."""
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import gc
 import os
 import subprocess
 import sys
+import time
 import weakref
 from ctypes import c_char_p, c_int, c_size_t, c_ubyte, c_uint, c_void_p
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -153,6 +156,147 @@ else:
         with pytest.raises(sg.UsageError, match="give out="):
             heat(u)
         assert heat(u, out=v) is v
+
+    class Cupy:
+        """As much of CuPy as stencilgen asks: its arrays, the current stream and the current GPU."""
+
+        def __init__(self) -> None:
+            library, self.stream, self.device = self, 5, 0
+
+            class ndarray(There):
+                __module__ = "cupy"
+
+                def __init__(self, shape: Any, dtype: Any) -> None:
+                    super().__init__(shape, dtype)
+                    pointer = self.memory.ctypes.data
+                    self.data = SimpleNamespace(ptr=pointer, device_id=library.device)
+                    self.device = SimpleNamespace(id=library.device)
+
+                shape = property(lambda self: self.memory.shape)
+                strides = property(lambda self: self.memory.strides)
+                dtype = property(lambda self: self.memory.dtype)
+                flags = property(lambda self: self.memory.flags)
+                itemsize = property(lambda self: self.memory.itemsize)
+
+            self.ndarray = self.empty = ndarray
+            ndarray.__module__ = "cupy"
+            self.cuda = SimpleNamespace(
+                get_current_stream=lambda: SimpleNamespace(ptr=self.stream),
+                Device=self.on_device,
+                ExternalStream=self.on,
+            )
+
+        @contextlib.contextmanager
+        def on_device(self, number: int) -> Any:
+            before, self.device = self.device, number
+            yield
+            self.device = before
+
+        @contextlib.contextmanager
+        def on(self, stream: int) -> Any:
+            before, self.stream = self.stream, stream
+            yield
+            self.stream = before
+
+    @pytest.fixture
+    def cupy(monkeypatch: pytest.MonkeyPatch) -> Any:
+        library = Cupy()
+        monkeypatch.setitem(sys.modules, "cupy", library)
+        monkeypatch.setattr(sg._arrays, "_made", {})
+        return library
+
+    def test_calls_like_the_one_before(heat: Any, cupy: Any) -> None:
+        """New arrays for the results, on the current stream, in the kernel's GPU also where another one is current; and
+        what is not like the arrays before is looked at again."""
+
+        def pointers(*arrays: Any) -> bool:
+            return all(a.data.ptr.to_bytes(8, "little") in bytes(gpu.arguments) for a in arrays)
+
+        u, out = cupy.ndarray((16, 16), "float32"), cupy.ndarray((16, 16), "float32")
+        for stream in (5, 5, 6, 0):
+            cupy.stream = stream
+            got = heat(u)
+            assert type(got) is cupy.ndarray and got.shape == (16, 16) and pointers(u, got)
+            assert gpu.stream == (stream or None)
+            assert heat(u, out=out) is out and pointers(u, out) and gpu.stream == (stream or None)
+            heat.launch(out, u)
+            assert pointers(u, out) and gpu.stream == (stream or None)
+            heat.launch(u, out, stream=9)
+            assert gpu.stream == 9
+        cupy.device = 1
+        got = heat(u)
+        assert got.data.device_id == 0 and pointers(u, got)
+        elsewhere = cupy.ndarray((16, 16), "float32")
+        with pytest.raises(sg.DataError, match="GPU 1"):
+            heat(elsewhere)
+        cupy.device = 0
+        with pytest.raises(sg.DataError, match="is float64"):
+            heat(cupy.ndarray((16, 16), "float64"))
+        longer = cupy.ndarray((16, 17), "float32")
+        assert heat(longer).shape == (16, 17) and heat(u).shape == (16, 16)
+        gpu.fail, gpu.code = b"cuLaunchKernel", 999
+        with pytest.raises(sg.DeviceError, match="launching 'heat' failed"):
+            heat(u)
+        gpu.fail = None
+        assert pointers(u, heat(u))
+        gone = weakref.ref(u)
+        del u, got
+        gc.collect()
+        assert gone() is None, "an array is kept"
+
+    def test_what_a_call_like_the_one_before_uses_is_kept(heat: Any) -> None:
+        for kind in (There, ByDLPack):
+            for _ in range(3):
+                heat.launch(kind((16, 16)), kind((16, 16)))
+            gpu.busy = 1
+            u, v = kind((16, 16)), kind((16, 16))
+            gone = weakref.ref(u.memory)
+            heat.launch(u, v)
+            del u, v
+            gc.collect()
+            assert gone() is not None, "memory was given back while the GPU uses it"
+            gpu.busy = 0
+            heat.launch(kind((16, 16)), kind((16, 16)))
+            gc.collect()
+            assert gone() is None, "memory is kept though the work is over"
+
+    def test_what_calls_cost(heat: Any, cupy: Any) -> None:
+        """Of the caller's own thread, above a call of the C library in the same turn."""
+        u, v = cupy.ndarray((16, 16), "float32"), cupy.ndarray((16, 16), "float32")
+        x, y, a, b = There((16, 16)), There((16, 16)), ByDLPack((16, 16)), ByDLPack((16, 16))
+        heat.launch(u, v)
+        frame = heat._frames[-1]
+        calls: dict[str, Any] = {
+            "C": lambda: sg._abi.lib.sg_launch(heat._handle, frame.reference, 0),
+            "launch(u, v)": lambda: heat.launch(u, v),
+            "kernel(u, out=v)": lambda: heat(u, out=v),
+            "kernel(u)": lambda: heat(u),
+            "launch by the interface": lambda: heat.launch(x, y),
+            "launch by DLPack": lambda: heat.launch(a, b),
+            "an interface": lambda: x.__cuda_array_interface__,
+            "a capsule": lambda: a.__dlpack__(stream=1),
+            "an array of the library": lambda: cupy.ndarray((16, 16), "float32"),
+        }
+        best = dict.fromkeys(calls, 1e9)
+        for turn in range(200):
+            for name, call in calls.items():
+                begin = time.thread_time()
+                for _ in range(50):
+                    call()
+                best[name] = min(best[name], (time.thread_time() - begin) / 50 * 1e6)
+            # What the stand-ins take themselves counts for nothing: a new array, and what NumPy makes anew.
+            interface, capsule = best["an interface"], best["a capsule"]
+            above = {
+                "launch(u, v)": best["launch(u, v)"],
+                "kernel(u, out=v)": best["kernel(u, out=v)"],
+                "kernel(u)": best["kernel(u)"] - best["an array of the library"],
+                "launch by the interface": best["launch by the interface"] - 3 * interface,
+                "launch by DLPack": best["launch by DLPack"] - interface - 2 * capsule,
+            }
+            above = {name: cost - best["C"] for name, cost in above.items()}
+            if turn > 20 and max(above.values()) < 10:
+                return
+        raise AssertionError({name: f"{cost:.1f} µs" for name, cost in above.items()})
 
     def test_other_gpus_and_the_host(heat: Any) -> None:
         class Elsewhere(There):

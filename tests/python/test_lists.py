@@ -98,6 +98,41 @@ def test_merges(specs: Path, rng: np.random.Generator) -> None:
         alone(a, b, av, bv)
 
 
+def test_calls_like_the_one_before(specs: Path, rng: np.random.Generator) -> None:
+    """They take a shorter way, with the same results, whatever else is given in between."""
+    total = sg.build(text='return reduce { name = "s", dtype = "double", inputs = 1 }', device="cpu")
+    dot = sg.build(
+        text='return reduce { name = "d", dtype = "double", inputs = 2, map = function(x, y) return x * y end }',
+        device="cpu",
+    )
+    rows = sg.build(specs / "reduce_rows.lua", device="cpu")
+    running = sg.build(text='return scan { name = "r", dtype = "double" }', device="cpu")
+    join = sg.build(text='return merge { name = "m", keys = "double" }', device="cpu")
+    out, index = np.empty(1), np.array([0, 3, 3, 60])
+    for n in (70, 70, 70, 90, 90, 60, 60, 60):
+        x, y = rng.random(n), rng.random((n // 10, 10))
+        assert (
+            np.isclose(total(x), x.sum())
+            and np.isclose(total(y), y.sum())
+            and np.isclose(total(x[::2].copy()), x[::2].sum())
+        )
+        assert total(x, out=out) is out and np.isclose(out[0], x.sum())
+        assert np.isclose(dot(x, y), (x * y.reshape(-1)).sum())
+        assert np.allclose(rows(x, offsets=index), [x[:3].sum(), 0, x[3:60].sum()])
+        assert rows(x, offsets=index[:3]).shape == (2,)
+        assert running(y).shape == y.shape and np.allclose(running(x), np.cumsum(x))
+        assert (join(np.sort(x), np.sort(x[:7])) == np.sort(np.concatenate([x, x[:7]]))).all()
+        assert total(x) is not total(x)
+        with pytest.raises(sg.UsageError, match="needs its array 'second'"):
+            dot(x)
+        with pytest.raises(sg.UsageError, match="no array 'second'"):
+            total(x, x)
+        with pytest.raises(sg.UsageError, match="no array or parameter 'k'"):
+            total(x, k=1)
+        with pytest.raises(sg.DataError, match="contiguous"):
+            total(x[::2])
+
+
 def test_launches(rng: np.random.Generator) -> None:
     scan = build("scan { name = 'i', dtype = 'double' }")
     x = rng.random(100)

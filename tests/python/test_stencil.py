@@ -302,6 +302,21 @@ def test_launch_takes_all_arrays(shift: Any, rng: np.random.Generator) -> None:
         shift.launch(u)
 
 
+def test_boundaries_of_fields_and_of_launches() -> None:
+    text = """return stencil { name = 'sides', boundary = constant(param 'U'),
+      fields = { u = { use = 'inout', boundary = 'clamp' }, v = { use = 'inout', boundary = constant(3) }, w = 'inout' },
+      update = function(f) return { u = f.u(1), v = f.v(1), w = f.w(1) } end }"""
+    kernel = sg.build(text=text, device="cpu")
+    assert [p.name for p in kernel.parameters] == ["U"]
+    x = np.arange(4, dtype="float32")
+    for end in (7, -2.5):
+        got = kernel(x, x, x, U=end)
+        assert [a.tolist() for a in got] == [[1, 2, 3, 3], [1, 2, 3, 3], [1, 2, 3, end]]
+        assert kernel.run(x, x, x, steps=2, U=end).w.tolist() == [2, 3, end, end]
+    with pytest.raises(sg.UsageError, match="needs a value for its parameter 'U'"):
+        kernel(x, x, x)
+
+
 def test_a_convolution(specs: Path, rng: np.random.Generator) -> None:
     blur = sg.build(specs / "blur.lua", size=(30, 31), device="cpu")
     image = rng.random((30, 31), dtype="float32")
@@ -379,9 +394,33 @@ def test_many_threads(shift: Any, rng: np.random.Generator) -> None:
     assert wrong == []
 
 
+def test_other_threads_run_during_a_call(specs: Path) -> None:
+    """A single call of the library, which holds back every other thread if it keeps the interpreter's lock."""
+    heat = sg.build(specs / "heat3d7.lua", size=(64, 64, 64), device="cpu")
+    begun, told = threading.Event(), {}
+
+    def work() -> None:
+        begun.set()
+        begin = time.monotonic()
+        heat.measure(steps=100, repeats=20)
+        told["seconds"] = time.monotonic() - begin
+
+    worker, turns = threading.Thread(target=work), 0
+    worker.start()
+    begun.wait()
+    while worker.is_alive():
+        turns += 1
+        time.sleep(0.002)
+    assert told["seconds"] > 0.05, "the call is too short to tell"
+    assert turns > 5
+
+
 def test_an_interrupt_ends_a_run(specs: Path) -> None:
     heat = sg.build(specs / "heat3d7.lua", size=(64, 64, 64), device="cpu")
     u = np.ones((64, 64, 64), "float32")
+    for _ in range(50):  # which say that two steps take little
+        heat.run(u, steps=3)
+    assert heat._frames[-1].part < 1000
 
     def interrupt(*_: Any) -> None:
         raise KeyboardInterrupt

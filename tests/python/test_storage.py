@@ -101,3 +101,20 @@ def test_jax(half: Any, bfloat16: Any, rng: np.random.Generator) -> None:
     assert (np.asarray(got).view("uint16") == bfloat16(np.asarray(b).view("uint16"))).all()
     with pytest.raises(sg.DataError, match=r"astype\('bfloat16'\)"):
         bfloat16(jax.numpy.asarray(u))
+
+
+@pytest.mark.parametrize("word,dtype", [("half", "float16"), ("bfloat16", "uint16")])
+def test_lists(word: str, dtype: str) -> None:
+    numbers = np.arange(20, dtype="float32")
+    x = numbers.astype("float16") if word == "half" else sg.to_bfloat16(numbers)
+    values = (lambda a: a) if word == "half" else sg.from_bfloat16
+
+    def build(family: str, rest: str = "") -> Any:
+        return sg.build(text=f'return {family} {{ name = "l", {rest or f"dtype = {word!r}"} }}', device="cpu")
+
+    assert build("reduce")(x) == 190, "the sum is a float"
+    running = build("scan")(x)
+    assert running.dtype == dtype and (values(running) == np.cumsum(numbers)).all()
+    keys = np.arange(20, dtype="int32")
+    merged, carried = build("merge", f"keys = 'int32', values = {word!r}")(keys, keys, x, x)
+    assert (merged == np.repeat(keys, 2)).all() and (values(carried) == np.repeat(numbers, 2)).all()
