@@ -130,9 +130,9 @@ static const option table[] = {
     {"--values", "[NAME=]FILE", "read the values of a merge's keys", FOR_RUN,
      SET(inputs, set_file)},
     {"--output", "[NAME=]FILE",
-     "write an array to a .npy file, or a grid to .vti or .pgm; with\n"
-     "u.pgm:0..0.4, 0 is black and 0.4 white (default: NAME.npy for\n"
-     "each written array; reduce prints instead)",
+     "write an array to a .npy file, or a grid to .vti, .pgm, or, with\n"
+     "ranks, .pvti; with u.pgm:0..0.4, 0 is black and 0.4 white\n"
+     "(default: NAME.npy for each written array; reduce prints instead)",
      FOR_RUN, SET(outputs, set_output)},
     {"--output-values", "FILE", "write the values of merged keys", FOR_RUN, SET(outputs, set_file)},
     {"--points", "NAME=POSITIONS:FILE",

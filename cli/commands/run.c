@@ -349,12 +349,28 @@ static int64_t steps_between(const options *o, int64_t most) {
     return most;
 }
 
+/* Files of parts are those of ranks. */
+static int refuse_pieces(const arrays *a) {
+    const bindings *shots = &a->session->options->snapshots;
+    for (int i = 0; i < a->output_count + shots->count; i++) {
+        const char *path =
+            i < a->output_count ? a->outputs[i].path : shots->items[i - a->output_count].value;
+        if (datafile_kind_of(path) == DATAFILE_PVTI)
+            return complain(EXIT_USAGE, path,
+                            "ranks write .pvti files, one piece each: add --ranks, or give a .vti "
+                            "file");
+    }
+    return EXIT_DONE;
+}
+
 static int run_spec(session *s, const char *spec, json *j, text *out) {
     arrays a;
     running r = {.arrays = &a};
     steps made = {0};
     sg_build_options how = session_build_options(s, s->first);
     int code = arrays_open(&a, s, spec);
+    if (code == EXIT_DONE)
+        code = refuse_pieces(&a);
     if (code == EXIT_DONE)
         code = run_snapshots_begin(&r.shots, &a, true, true);
     if (code == EXIT_DONE)

@@ -98,6 +98,25 @@ static bool save_parts(local *l, const snapshot_files *f) {
     return rank_agreed(r) && good;
 }
 
+/* One snapshot in files of the ranks. */
+static bool save_pieces(local *l, const snapshot_files *f) {
+    rank *r = l->rank;
+    const int which = l->work->piece_count - 1;
+    char name[SNAPSHOT_NAME];
+    output *file = NULL;
+    output_set alone = {0};
+    snapshot_name(f->pattern, l->made, name);
+    if (r->number == 0 && output_begin(&file, &alone, name) != EXIT_DONE)
+        rank_fail(r, "a snapshot cannot be written");
+    bool good = rank_agreed(r) && local_write_pieces(l, which, name, &f->array, f->item, file);
+    good = local_end_pieces(l, which, 1) && good;
+    if (file != NULL && !good)
+        output_drop(file);
+    else if (file != NULL && !output_commit(file))
+        rank_fail(r, "a snapshot cannot be put in its place");
+    return rank_agreed(r) && good;
+}
+
 static int give(void *user, int item, uint64_t first, size_t count, const snapshot_room *to) {
     const local *l = user;
     const size_t element = l->work->arrays->info.element_size;
@@ -148,7 +167,7 @@ static bool take_images(local *l) {
 /* A lone rank hands its arrays on to the thread that writes; several write their parts. */
 bool local_take_snapshots(local *l) {
     run_snapshots *s = &l->work->shots;
-    if (l->rank->of->count == 1) {
+    if (s->alone) {
         if (snapshots_take(s->writer, l->made, give, l) != EXIT_DONE)
             rank_fail(l->rank, "a snapshot cannot be written");
         return l->rank->status == SG_OK;
@@ -156,7 +175,7 @@ bool local_take_snapshots(local *l) {
     if (s->image_count > 0 && !take_images(l))
         return false;
     for (int i = s->image_count; i < s->count; i++) {
-        if (!save_parts(l, &s->files[i]))
+        if (!(s->files[i].has_pieces ? save_pieces : save_parts)(l, &s->files[i]))
             return false;
         if (l->rank->number == 0) {
             s->files[i].written++;

@@ -17,6 +17,13 @@ typedef struct summary {
     int64_t nan, infinite;
 } summary;
 
+/* A rank's file of its own cells. */
+typedef struct piece {
+    output *file;
+    char path[MOST_PATH];
+    bool open;
+} piece;
+
 typedef struct work {
     const options *options;
     const char *spec;
@@ -29,6 +36,8 @@ typedef struct work {
     run_snapshots shots;
     point_files points; /* traces are written, and samples kept, by rank 0 */
     monitors monitors;
+    piece *pieces; /* of each rank here: one for each output, and one for snapshots */
+    int piece_count;
 
     /* By rank 0. */
     sg_kernel *kernel;
@@ -63,6 +72,15 @@ void local_release(local *);
 
 /* Writes the rank's part of an array to a file, in which the whole begins at `offset`. */
 void local_store(local *, const char *path, uint64_t offset, int index);
+
+/* Files of parts (run_pieces.c): made ready, by the command; and written, for output number `which`
+   or, as the last, for a snapshot. Rank 0 has begun `index`, the .pvti file of this path, and
+   commits it after local_end_pieces, which puts files in their places or, where some rank failed,
+   leaves none behind. */
+void pieces_make(work *, const ranks *, const arrays *);
+bool local_write_pieces(local *, int which, const char *path, const datafile_array *about, int item,
+                        output *index);
+bool local_end_pieces(local *, int first, int count);
 
 /* Writes the snapshots of the steps made so far (run_frames.c). */
 bool local_take_snapshots(local *);

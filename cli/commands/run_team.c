@@ -142,28 +142,43 @@ static void compute(local *l) {
 
 /* ---- results --------------------------------------------------------------------------------- */
 
+static bool save_pieces(local *l, int which) {
+    const array_output *o = &l->work->arrays->outputs[which];
+    datafile_array about;
+    arrays_describe(l->work->arrays, o->item, &about);
+    return local_write_pieces(l, which, o->path, &about, o->item, o->file);
+}
+
+static bool save_output(local *l, array_output *o) {
+    const char *temporary = NULL;
+    char path[MOST_PATH] = "";
+    uint64_t offset[1] = {0};
+    rank *r = l->rank;
+    if (r->number == 0) {
+        temporary = arrays_frame(l->work->arrays, o, offset);
+        if (temporary == NULL)
+            rank_fail(r, "an output cannot be written");
+    }
+    double place = (double)offset[0];
+    if (!local_share_path(r, temporary, path) ||
+        !rank_good(r, sg_team_reduce(r->team, SG_COMBINE_SUM, &place, 1, &place)))
+        return false;
+    local_store(l, path, (uint64_t)place, o->item);
+    return rank_agreed(r);
+}
+
 static void save_outputs(local *l) {
     work *w = l->work;
-    rank *r = l->rank;
     arrays *a = w->arrays;
-    for (int i = 0; i < a->output_count && i < MOST_OUTPUTS; i++) {
+    bool good = true;
+    for (int i = 0; i < a->output_count && i < MOST_OUTPUTS && good; i++) {
         array_output *o = &a->outputs[i];
-        const char *temporary = NULL;
-        char path[MOST_PATH] = "";
-        uint64_t offset[1] = {0};
-        if (r->number == 0) {
-            temporary = arrays_frame(a, o, offset);
-            if (temporary == NULL)
-                rank_fail(r, "an output cannot be written");
-        }
-        double place = (double)offset[0];
-        if (!local_share_path(r, temporary, path) ||
-            !rank_good(r, sg_team_reduce(r->team, SG_COMBINE_SUM, &place, 1, &place)))
-            return;
-        local_store(l, path, (uint64_t)place, o->item);
-        if (!rank_agreed(r) || !local_summarise(l, o->item, &w->summaries[i]))
-            return;
+        const bool apart = datafile_kind_of(o->path) == DATAFILE_PVTI;
+        good = (apart ? save_pieces(l, i) : save_output(l, o)) &&
+               local_summarise(l, o->item, &w->summaries[i]);
     }
+    if (w->piece_count > 0)
+        local_end_pieces(l, 0, a->output_count);
 }
 
 static void be_rank(rank *r) {
@@ -203,6 +218,24 @@ static bool is_regular(FILE *file) {
     return file != NULL && fstat(fileno(file), &about) == 0 && S_ISREG(about.st_mode);
 }
 
+/* Whether it may be the file of a part of `of`. */
+static bool is_piece(const char *path, const char *of) {
+    const size_t stem = strlen(of) - strlen(".pvti");
+    return strncmp(path, of, stem) == 0 && path[stem] == '_' &&
+           datafile_kind_of(path) == DATAFILE_VTI;
+}
+
+/* Two outputs may be one file. */
+static int judge_pieces(const arrays *a) {
+    for (int i = 0; i < a->output_count; i++)
+        for (int k = 0; k < a->output_count; k++)
+            if (datafile_kind_of(a->outputs[i].path) == DATAFILE_PVTI &&
+                is_piece(a->outputs[k].path, a->outputs[i].path))
+                return complain(EXIT_USAGE, a->outputs[k].path,
+                                "this may be a piece of %s: name it otherwise", a->outputs[i].path);
+    return EXIT_DONE;
+}
+
 /* Ranks read parts of files and write parts of files. */
 static int judge_files(const arrays *a) {
     if (!a->is_grid)
@@ -229,7 +262,7 @@ static int judge_files(const arrays *a) {
     for (int i = 0; i < a->output_count; i++)
         if (datafile_kind_of(a->outputs[i].path) == DATAFILE_PGM)
             return complain(EXIT_USAGE, a->outputs[i].path,
-                            "ranks write their parts of .npy and .vti files");
+                            "ranks write their parts of .npy, .vti and .pvti files");
     return a->output_count <= MOST_OUTPUTS && a->count <= CHECKPOINT_ARRAYS
                ? EXIT_DONE
                : complain(EXIT_USAGE, a->spec, "%s has too many arrays for ranks", a->name);
@@ -311,6 +344,8 @@ int run_team(session *s, const char *spec, ranks *r, json *j, text *out) {
     code = arrays_open_for(&a, s, spec, r->speaks);
     if (code == EXIT_DONE)
         code = judge_files(&a);
+    if (code == EXIT_DONE)
+        code = judge_pieces(&a);
     if (code == EXIT_DONE) {
         w.how = session_build_options(s, s->first);
         memcpy(w.how.size, a.size, sizeof w.how.size);
@@ -318,6 +353,8 @@ int run_team(session *s, const char *spec, ranks *r, json *j, text *out) {
     }
     if (code == EXIT_DONE)
         code = run_snapshots_begin(&w.shots, &a, r->count == 1, r->speaks);
+    if (code == EXIT_DONE)
+        pieces_make(&w, r, &a);
     if (code == EXIT_DONE)
         code = keep_files(&a);
     if (code == EXIT_DONE && w.from.steps >= 0)

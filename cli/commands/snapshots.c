@@ -62,6 +62,7 @@ static int match(const arrays *a, const binding *b, snapshot_files *f) {
         return code;
     arrays_describe(a, f->item, &f->array);
     f->is_png = snapshot_is_png(b->value);
+    f->has_pieces = datafile_kind_of(b->value) == DATAFILE_PVTI;
     f->is_image = f->is_png || datafile_kind_of(b->value) == DATAFILE_PGM;
     return f->is_image ? draw(a, f) : EXIT_DONE;
 }
@@ -114,9 +115,12 @@ int run_snapshots_begin(run_snapshots *s, const arrays *a, bool alone, bool spea
         return EXIT_DONE;
     s->files = new_array((size_t)given, sizeof *s->files);
     const int code = match_all(s, a);
-    const int count = alone ? s->count : s->image_count;
+    s->alone = alone;
+    for (int i = 0; i < s->count; i++)
+        s->alone &= !s->files[i].has_pieces;
+    const int count = s->alone ? s->count : s->image_count;
     return code == EXIT_DONE && count > 0 && speaks
-               ? snapshots_begin(&s->writer, alone ? a->session->context : NULL, s->files, count,
+               ? snapshots_begin(&s->writer, s->alone ? a->session->context : NULL, s->files, count,
                                  options_every(o, EVERY_SNAPSHOT))
                : code;
 }

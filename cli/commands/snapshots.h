@@ -10,6 +10,7 @@ typedef struct run_snapshots {
     snapshot_files *files;
     int count;
     int image_count;   /* which come first */
+    bool alone;        /* the writer has all files */
     snapshots *writer; /* of all files; of several ranks: of the images, and at rank 0 alone */
 } run_snapshots;
 

@@ -2,6 +2,8 @@
    arrays. */
 #include "cli/files/datafile.h"
 
+#include "cli/files/vti.h"
+
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
@@ -127,13 +129,19 @@ void values_json(const values *v, json *j) {
 enum { PIECE = 1 << 20 }; /* elements written at once */
 
 static const char *const suffixes[] = {
-    [DATAFILE_NPY] = ".npy", [DATAFILE_PGM] = ".pgm", [DATAFILE_VTI] = ".vti"};
+    [DATAFILE_NPY] = ".npy",
+    [DATAFILE_PGM] = ".pgm",
+    [DATAFILE_VTI] = ".vti",
+    [DATAFILE_PVTI] = ".pvti",
+};
 
 datafile_kind datafile_kind_of(const char *path) {
     const size_t length = strlen(path);
-    for (datafile_kind kind = DATAFILE_PGM; kind <= DATAFILE_VTI; kind++)
-        if (length >= 4 && strcmp(path + length - 4, suffixes[kind]) == 0)
+    for (datafile_kind kind = DATAFILE_PGM; kind <= DATAFILE_PVTI; kind++) {
+        const size_t end = strlen(suffixes[kind]);
+        if (length >= end && strcmp(path + length - end, suffixes[kind]) == 0)
             return kind;
+    }
     return DATAFILE_NPY;
 }
 
@@ -147,15 +155,16 @@ int datafile_judge_name(const char *path, bool reads) {
     struct stat there;
     const char *extension = extension_of(path);
     bool known = extension[0] == '\0' || (reads && strcmp(extension, ".mtx") == 0);
-    for (datafile_kind kind = DATAFILE_NPY; kind <= DATAFILE_VTI && !known; kind++)
+    for (datafile_kind kind = DATAFILE_NPY; kind <= DATAFILE_PVTI && !known; kind++)
         known = strcmp(extension, suffixes[kind]) == 0;
     if (known || (stat(path, &there) == 0 && !S_ISREG(there.st_mode)))
         return EXIT_DONE;
-    return complain(EXIT_USAGE, path, "'%s' is no kind of file that can be %s; %s", extension,
-                    reads ? "read" : "written",
-                    reads ? "arrays are read from .npy files, images, .pgm, and matrices, .mtx"
-                          : "arrays are written to .npy files, and grids also to .vti and .pgm "
-                            "(.pgm:LOW..HIGH)");
+    return complain(
+        EXIT_USAGE, path, "'%s' is no kind of file that can be %s; %s", extension,
+        reads ? "read" : "written",
+        reads ? "arrays are read from .npy files, images, .pgm, and matrices, .mtx"
+              : "arrays are written to .npy files, and grids also to .vti, .pvti and .pgm "
+                "(.pgm:LOW..HIGH)");
 }
 
 /* ---- reading --------------------------------------------------------------------------------- */
@@ -165,8 +174,9 @@ static bool read_header(datafile *f, text *error) {
     if (first != EOF)
         ungetc(first, f->file);
     f->kind = first == 'P' ? DATAFILE_PGM : datafile_kind_of(f->path);
-    if (f->kind == DATAFILE_VTI) {
-        text_add(error, "a .vti file can be written, but not read; give a .npy file");
+    if (f->kind == DATAFILE_VTI || f->kind == DATAFILE_PVTI) {
+        text_printf(error, "a %s file can be written, but not read; give a .npy file",
+                    suffixes[f->kind]);
         return false;
     }
     if (f->kind == DATAFILE_PGM) {
@@ -241,46 +251,19 @@ int datafile_suits(const char *path, const datafile_array *a) {
     return EXIT_DONE;
 }
 
-/* VTK's XML image data, for ParaView: the text before and after the elements, which are appended as
-   they lie in memory, x fastest; numbers of 16 bits, which VTK does not have, as floats. `name`
-   needs no quoting in XML; extents are from 1.
-   https://docs.vtk.org/en/latest/vtk_file_formats/vtkxml_file_format.html */
-static void vti_head(text *out, const char *name, dtype type, const int64_t size[3]) {
-    const dtype stored = dtype_computes(type);
-    uint64_t bytes = dtype_words[stored].bytes;
-    text extent = new_text();
-    for (int axis = 0; axis < 3; axis++) {
-        bytes *= (uint64_t)size[axis];
-        text_printf(&extent, "%s0 %" PRId64, axis > 0 ? " " : "", size[axis] - 1);
-    }
-    text_add(out, "<?xml version=\"1.0\"?>\n"
-                  "<VTKFile type=\"ImageData\" version=\"1.0\" byte_order=\"LittleEndian\" "
-                  "header_type=\"UInt64\">\n");
-    text_printf(out, "  <ImageData WholeExtent=\"%s\" Origin=\"0 0 0\" Spacing=\"1 1 1\">\n",
-                extent.data);
-    text_printf(out, "    <Piece Extent=\"%s\">\n      <PointData Scalars=\"%s\">\n", extent.data,
-                name);
-    text_printf(out,
-                "        <DataArray type=\"%s\" Name=\"%s\" format=\"appended\" offset=\"0\"/>\n",
-                element_words[stored].vtk, name);
-    text_add(out, "      </PointData>\n    </Piece>\n  </ImageData>\n"
-                  "  <AppendedData encoding=\"raw\">\n_");
-    text_add_bytes(out, &bytes, sizeof bytes);
-}
-
 static void add_head(text *out, datafile_kind kind, const datafile_array *a) {
     int64_t size[NPY_DIMS] = {a->size[0], a->size[1], a->size[2], 1};
     size[a->dims] = a->parts;
     if (kind == DATAFILE_NPY)
         npy_header(out, a->type, a->dims + (a->parts > 0), size);
     else if (kind == DATAFILE_VTI)
-        vti_head(out, a->name, a->type, a->size);
-    else
+        vti_head(out, a);
+    else if (kind == DATAFILE_PGM)
         pgm_header(out, &(pgm){.width = a->size[0], .height = a->size[1], .maxval = a->maxval});
 }
 
 static const char *tail_of(datafile_kind kind) {
-    return kind == DATAFILE_VTI ? "\n  </AppendedData>\n</VTKFile>\n" : "";
+    return kind == DATAFILE_VTI ? vti_tail : "";
 }
 
 void datafile_frame(const char *path, const datafile_array *a, text *head, text *tail) {

@@ -117,7 +117,13 @@ size_t pgm_samples(dtype, const void *from, size_t count, int maxval, const pgm_
 
 /* Functions print their errors; results are exit codes. */
 
-typedef enum datafile_kind { DATAFILE_NPY, DATAFILE_PGM, DATAFILE_VTI } datafile_kind;
+/* A .pvti file names the .vti files of a grid's parts, which ranks write (cli/files/vti.h). */
+typedef enum datafile_kind {
+    DATAFILE_NPY,
+    DATAFILE_PGM,
+    DATAFILE_VTI,
+    DATAFILE_PVTI
+} datafile_kind;
 
 /* By the extension of a path; without one it is .npy. */
 datafile_kind datafile_kind_of(const char *path);

@@ -51,7 +51,7 @@ bool snapshot_is_png(const char *path) {
 }
 
 int snapshot_judge(const char *pattern) {
-    static const char *const known[] = {".npy", ".vti", ".pgm", ".png"};
+    static const char *const known[] = {".npy", ".vti", ".pvti", ".pgm", ".png"};
     const char *at;
     int width;
     size_t k = 0;
@@ -64,7 +64,8 @@ int snapshot_judge(const char *pattern) {
         k++;
     if (k == sizeof known / sizeof known[0])
         return complain(EXIT_USAGE, NULL,
-                        "--snapshot %s: snapshots are .npy, .vti, .pgm and .png files", pattern);
+                        "--snapshot %s: snapshots are .npy, .vti, .pvti, .pgm and .png files",
+                        pattern);
     if (strlen(pattern) > SNAPSHOT_NAME - 128)
         return complain(EXIT_USAGE, NULL, "--snapshot %s: the name is too long", pattern);
     return snapshot_is_png(pattern) && picture_missing() != NULL
@@ -124,9 +125,27 @@ static bool write_image(snapshots *s, snapshot_files *f, const unsigned char *el
     return put(s, f->head.data, f->head.length) && put(s, s->samples, bytes);
 }
 
+/* Numbers of 16 bits as floats. */
+static bool put_widened(snapshots *s, dtype type, const uint16_t *elements, uint64_t count) {
+    enum { PIECE = 1024 };
+    float wide[PIECE];
+    bool good = true;
+    for (uint64_t at = 0; at < count && good; at += PIECE) {
+        const size_t now = count - at < PIECE ? (size_t)(count - at) : PIECE;
+        for (size_t i = 0; i < now; i++)
+            wide[i] = (float)dtype_widen(type, elements[at + i]);
+        good = put(s, wide, now * sizeof *wide);
+    }
+    return good;
+}
+
 static bool write_elements(snapshots *s, const snapshot_files *f, const unsigned char *elements,
                            uint64_t bytes) {
-    return put(s, f->head.data, f->head.length) && put(s, elements, (size_t)bytes) &&
+    const dtype type = f->array.type;
+    const bool widens = dtype_is_narrow(type) && datafile_kind_of(f->pattern) == DATAFILE_VTI;
+    return put(s, f->head.data, f->head.length) &&
+           (widens ? put_widened(s, type, (const uint16_t *)(const void *)elements, bytes / 2)
+                   : put(s, elements, (size_t)bytes)) &&
            put(s, f->tail.data, f->tail.length);
 }
 

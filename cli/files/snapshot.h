@@ -14,6 +14,7 @@ typedef struct snapshot_files {
     const char *pattern; /* "u-%06d.png" */
     int item;            /* of the arrays */
     bool is_image, is_png;
+    bool has_pieces;      /* .pvti: of several ranks */
     datafile_array array; /* what a file holds: the field, or a slice of it */
     uint64_t first;       /* the element of the field with which it begins */
     bool has_scale;       /* of an image; else that of the first one's values */

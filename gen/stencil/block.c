@@ -92,11 +92,11 @@ static const struct costs {
     double overlap, memories;
 } costs = {79, 3.2, 1, 43, 87, 60, 1600, 1000, 0.23, 1.0, 2.65, 10};
 
-/* The rest is arithmetic. Half the multiplications pair with an addition to one instruction, and a
-   function is worth eight. A sector is 32 bytes, and one in four of the sectors beyond a row's ends
+/* The rest is arithmetic. Half the multiplications pair with an addition to one instruction. A
+   sector is 32 bytes, and one in four of the sectors beyond a row's ends
    is not found in the caches. Of a halo along the last axis a tenth is lost even when its slab fits
    half the L2. */
-static const double pairs = 0.5, function_instructions = 8;
+static const double pairs = 0.5;
 static const double sector_bytes = 32, sectors_missed = 0.25;
 static const double slab_share = 0.5, halo_missed = 0.1;
 
@@ -137,8 +137,9 @@ double block_load_instructions(const plan *p) {
 
 double block_arithmetic(const plan *p) {
     const expr_count c = p->facts->emitted;
-    return (c.additions + pairs * c.multiplications + function_instructions * c.others) * lanes /
-           p->gpu->fma_lanes[p->facts->model->dtype];
+    return (c.additions + pairs * c.multiplications) * lanes /
+               p->gpu->fma_lanes[p->facts->model->dtype] +
+           calls_slots(p, p->schedule.vector);
 }
 
 static double staging(const plan *p, double element) {

@@ -339,6 +339,7 @@ plan_facts *plan_facts_new(job *j, const model *m) {
     f->emitted = expr_count_shared(m->pool, j, f->roots, m->output_count);
     if (m->arranged)
         f->emitted.additions -= count_signs(m, j, f->roots);
+    calls_count(j, m, f->roots, f->calls);
     f->runs = f->linear ? runs_new(j, m) : NULL;
     if (f->linear && m->output_count == 1)
         f->sum_operations = sums_operations(j, m);

@@ -14,15 +14,21 @@ typedef struct plan_row {
     int array; /* the model's */
     int dy, dz, low, high;
 } plan_row;
+/* Instructions of multiply-add units, and others. */
+typedef struct expr_work {
+    double units, others;
+} expr_work;
+enum { CALL_PACKS = 5 }; /* of 1, 2, 4, 8 and 16 points */
 typedef struct plan_facts {
     const model *model;
-    expr_id roots[MAX_FIELDS]; /* the outputs' expressions, rewritten for fewer operations */
-    expr_count emitted;        /* operations of a point by these expressions */
-    int nodes;                 /* nodes of the pool before that … */
-    const bool *live;          /* … and which of them the outputs are made of */
-    double sum_operations;     /* of one point by partial sums; 0 where it has none to keep */
-    bool linear;               /* every output is linear, with the same weights for every point */
-    bool corners;              /* some tap has an offset along x and along y */
+    expr_id roots[MAX_FIELDS];   /* the outputs' expressions, rewritten for fewer operations */
+    expr_count emitted;          /* operations of a point by these expressions */
+    expr_work calls[CALL_PACKS]; /* of divisions, functions and choices, for a point of a pack */
+    int nodes;                   /* nodes of the pool before that … */
+    const bool *live;            /* … and which of them the outputs are made of */
+    double sum_operations;       /* of one point by partial sums; 0 where it has none to keep */
+    bool linear;                 /* every output is linear, with the same weights for every point */
+    bool corners;                /* some tap has an offset along x and along y */
     bool column_or_plane; /* every tap lies in its point's column of the last axis or its plane */
     int taps[2 * MAX_FIELDS]; /* distinct taps, by the model's array */
     int all_taps, plane_taps; /* the latter counts taps after they are moved into one plane of the
@@ -32,6 +38,10 @@ typedef struct plan_facts {
     const weight_runs *runs; /* of the weights, where linear; else NULL */
 } plan_facts;
 plan_facts *plan_facts_new(job *, const model *);
+
+/* What divisions, roots, functions and choices take of a point: adds to `out`, for packs of 1, 2, 4
+   … points along x. */
+void calls_count(job *, const model *, const expr_id *roots, expr_work out[CALL_PACKS]);
 
 /* One array as the kernel sees it; arrays that no tap reads are left out. Reaches are along kernel
    axes. */
@@ -149,6 +159,10 @@ const char *plan_take_shared(job *, plan *, int64_t bytes);
 
 /* The blocks that cover a grid; *covered is how many times the grid's points they have. */
 double plan_blocks(const plan *, const int64_t size[AXES], double *covered);
+
+/* Issue slots of a point's divisions, functions and choices, where a thread makes so many points
+   along x together. Multiply-adds take more of them where the board has fewer units. */
+double calls_slots(const plan *, int together);
 
 /* Operations of one point as they are emitted, over all passes. */
 expr_count plan_emitted(const plan *);

@@ -547,6 +547,8 @@ FUNCTIONS: dict[str, tuple[Any, tuple[Any, ...]]] = {
     ),
     "sg_team_reduce": (_status, (_object, c_int, POINTER(c_double), c_int, POINTER(c_double))),
     "sg_team_gather": (_status, (_object, c_void_p, c_size_t, c_void_p)),
+    "sg_team_put": (_status, (_object, POINTER(sg_team_part), c_int, c_size_t, c_void_p, c_void_p)),
+    "sg_team_get": (_status, (_object, POINTER(sg_team_part), c_int, c_size_t, c_void_p, c_void_p)),
     "sg_team_wait": (_status, (_object, c_void_p)),
     "sg_team_agree": (_status, (_object, c_char_p)),
     "sg_kernel_points": (_status, (_object, c_int, POINTER(sg_points_info))),

@@ -20,6 +20,7 @@ static noreturn void refuse(job *j, const sg_points *p, int64_t point, int dims,
     text_add(&t, "), outside of the grid: 0 to ");
     for (int axis = 0; axis < dims; axis++)
         text_printf(&t, "%s%lld", axis > 0 ? " and 0 to " : "", (long long)size[axis] - 1);
+    text_add(&t, "; positions count cells from 0, x first");
     job_fail(j, FAULT_DATA, NULL, 0, "point %lld of '%s' (the first is 0) is at (%s",
              (long long)point, p->name, t.data);
 }

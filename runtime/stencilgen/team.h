@@ -235,6 +235,17 @@ SG_API sg_status sg_team_reduce(sg_team *, sg_combine, const double *mine, int c
 /* Collects `bytes` of every rank in `all`, by rank. */
 SG_API sg_status sg_team_gather(sg_team *, const void *mine, size_t bytes, void *all);
 
+/* Hands out a whole array that lies in host memory of one rank: `whole`, of the extents
+ * part->global, x fastest, which the other ranks do not give. Every rank gets its own cells in
+ * `mine`, an array of part->size in host memory, whose ghost cells stay as they are. `element` is
+ * the bytes of a cell. Ranks with files of their own need no such rank. */
+SG_API sg_status sg_team_put(sg_team *, const sg_team_part *, int rank, size_t element,
+                             const void *whole, void *mine);
+
+/* The reverse: the own cells of all ranks in `whole`, on that rank. */
+SG_API sg_status sg_team_get(sg_team *, const sg_team_part *, int rank, size_t element,
+                             const void *mine, void *whole);
+
 /* Waits for all work on the stream. With NCCL it fails if the work is not done within the team's
  * time limit, or if another rank has failed: so run no more steps at a time than take as long. */
 SG_API sg_status sg_team_wait(sg_team *, sg_stream stream);

@@ -78,7 +78,9 @@ list f8 "$folder/want.npy" 135 135
 same "$folder/want.npy" "$folder/total.npy"
 
 begin 'cells of 16 bits for ParaView, as floats'
-exits 0 run $cpu "$folder/still.lua" --size 3x2 --init u=x-2*y --steps 1 --output u="$folder/still.vti"
+exits 0 run $cpu "$folder/still.lua" --size 3x2 --init u=x-2*y --steps 1 --output u="$folder/still.vti" \
+    --snapshot u="$folder/still-%d.vti" --every 1
+cmp -s "$folder/still.vti" "$folder/still-1.vti" || flunk 'a snapshot of halves is not as the output'
 grep -q 'DataArray type="Float32" Name="u" format="appended" offset="0"' "$folder/still.vti" ||
     flunk "$(head -c 700 "$folder/still.vti")"
 after=$(LC_ALL=C grep -abo '^_' "$folder/still.vti" | head -1 | cut -d: -f1)

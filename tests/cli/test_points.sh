@@ -106,7 +106,7 @@ exits 3 $still --steps 3 --points put="$folder/series.npy:$folder/series.npy" $t
 says 'not (3, 2) of float32'
 npy f8 "$folder/out.npy" '2, 1' 1 4.5
 exits 3 $still --steps 3 --points put="$folder/out.npy:$folder/series.npy" $take
-says "point 1 of 'put' (the first is 0) is at (4.5), outside of the grid: 0 to 4"
+says "point 1 of 'put' (the first is 0) is at (4.5), outside of the grid: 0 to 4; positions count cells from 0, x first"
 [ ! -e "$folder/traces.npy" ] && [ ! -e "$folder/o.npy" ] || flunk 'an output was written'
 
 begin 'files of points are not replaced'

@@ -193,7 +193,7 @@ exits 2 $run --every 1 --snapshot u="$folder/u.npy"
 says 'needs one %06d'
 exits 2 $run --every 1 --snapshot u="$folder/u-%s.npy"
 exits 2 $run --every 1 --snapshot u="$folder/u-%d.jpg"
-says '.npy, .vti, .pgm and .png'
+says '.npy, .vti, .pvti, .pgm and .png'
 exits 2 $run --every 1 --snapshot "$folder/u-%d.npy"
 says 'NAME=FILE is needed'
 exits 2 $run --snapshot u="$folder/u-%d.npy"

@@ -125,6 +125,62 @@ alike "$results/alone.vti" "$results/1.vti"
 alike "$results/alone.vti" "$results/2x2.vti"
 clear_results
 
+# elements FILE: what is appended to a .vti file.
+elements() {
+    after=$(LC_ALL=C grep -abo '^_' "$1" | head -1 | cut -d: -f1)
+    tail -c "+$((after + 10))" "$1" | head -c -30
+}
+
+begin 'pieces and their .pvti'
+for ranks in 1 1x3; do
+    exits 0 run $cpu specs/heat2d5.lua --input "$folder/two.npy" --steps 4 --schedule naive \
+        --ranks $ranks --output "$results/a&b.pvti" --snapshot u="$results/s-%d.pvti" --every 2
+    for stem in 'a&b' s-4; do
+        for number in 0 1 2; do
+            [ $ranks-$number != 1-1 ] || break
+            elements "$results/${stem}_$number.vti"
+        done >"$results/$stem"
+    done
+    [ $ranks = 1 ] && mv "$results/a&b" "$results/one"
+    [ $ranks = 1 ] || alike "$results/one" "$results/a&b"
+    alike "$results/one" "$results/s-4"
+done
+exits 0 run $cpu specs/heat2d5.lua --input "$folder/two.npy" --steps 4 --schedule naive \
+    --output "$results/alone.vti"
+elements "$results/alone.vti" >"$results/all"
+alike "$results/all" "$results/one"
+for text in 'WholeExtent="0 37 0 13 0 0"' 'Extent="0 37 5 9 0 0" Source="a&#38;b_1.vti"' \
+    '<PDataArray type="Float32" Name="u"/>'; do
+    grep -qF "$text" "$results/a&b.pvti" || flunk "no $text: $(cat "$results/a&b.pvti")"
+done
+grep -qF '<Piece Extent="0 37 5 9 0 0">' "$results/a&b_1.vti" ||
+    flunk "$(head -c 500 "$results/a&b_1.vti")"
+clear_results
+exits 0 run $cpu specs/heat3d7.lua --input "$folder/three.npy" --steps 2 --schedule naive \
+    --ranks 2x2x2 --output "$results/b.pvti"
+grep -qF 'Extent="6 11 5 9 4 7" Source="b_7.vti"' "$results/b.pvti" || flunk "$(cat "$results/b.pvti")"
+elements "$results/b_7.vti" >"$results/last"
+[ "$(wc -c <"$results/last")" = 240 ] || flunk 'the last piece has not 60 cells'
+exits 0 run $cpu specs/heat3d7.lua --input "$folder/three.npy" --steps 2 --schedule naive \
+    --output "$results/all.npy"
+[ "$(tail -c 20 "$results/last" | od -An -v -t x4)" = "$(tail -c 20 "$results/all.npy" | od -An -v -t x4)" ] ||
+    flunk 'the last row of the last piece differs'
+clear_results
+
+begin 'pieces that cannot be written leave nothing'
+mkdir "$results/b_1.vti"
+exits 3 run $cpu specs/heat2d5.lua --input "$folder/two.npy" --steps 4 --schedule naive \
+    --ranks 2x2 --output "$results/b.pvti"
+says 'b_1.vti: cannot write: it is no regular file'
+rmdir "$results/b_1.vti"
+holds "$results"
+exits 2 run $cpu specs/grayscott.lua --input u="$folder/two.npy" --input v="$folder/more.npy" \
+    --ranks 2 --output u="$results/b.pvti" --output v="$results/b_1.vti"
+says 'b_1.vti: error: this may be a piece of'
+exits 2 run $cpu specs/heat2d5.lua --input "$folder/two.npy" --output "$results/b.pvti"
+says 'ranks write .pvti files'
+holds "$results"
+
 begin '--stop-on-nan stops, and says where'
 npy f4 "$folder/nan.npy" '13, 37' $(numbers 480 2) nan
 exits 1 run $cpu specs/heat2d5.lua --input "$folder/nan.npy" --steps 300 --schedule naive \
@@ -160,7 +216,7 @@ refused() {
 begin 'what ranks cannot do is refused'
 heat="specs/heat2d5.lua --input $folder/two.npy --schedule naive --steps 3"
 refused 2 'is no stencil' specs/reduce_sum.lua --input "$folder/one.npy" --ranks 2
-refused 2 '.npy and .vti files' $heat --ranks 2 --output "$results/b.pgm"
+refused 2 '.npy, .vti and .pvti files' $heat --ranks 2 --output "$results/b.pgm"
 {
     printf '\223NUMPY\001\000\166\000'
     printf "%-117s\n" "{'descr': '<f4', 'fortran_order': True, 'shape': (13, 37), }"
@@ -463,6 +519,19 @@ if has mpirun && { [ -e "$module" ] || { skip 'there is no libstencilgen_mpi.so'
         --ranks 2x2x2 --output "$results/mpi.npy"
     alike "$results/alone3.npy" "$results/mpi.npy"
     clear_results
+    mpi 0 3 run $cpu $heat --ranks 1x3 --output "$results/b.pvti"
+    exits 0 run $cpu $heat --output "$results/alone.vti"
+    for number in 0 1 2; do
+        elements "$results/b_$number.vti"
+    done >"$results/b"
+    elements "$results/alone.vti" >"$results/alone"
+    alike "$results/alone" "$results/b"
+    clear_results
+    mkdir "$results/b_2.vti"
+    mpi 3 3 run $cpu $heat --ranks 1x3 --output "$results/b.pvti"
+    says 'b_2.vti: cannot write'
+    rmdir "$results/b_2.vti"
+    holds "$results"
 
     begin 'failures of processes of MPI: one message, and nothing left'
     mpi 3 3 run $cpu specs/heat2d5.lua --input "$folder/missing.npy" --output "$results/b.npy"

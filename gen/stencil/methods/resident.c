@@ -112,9 +112,9 @@ static round_work make_round(const plan *p) {
     const expr_count c = p->facts->emitted;
     const double words = plan_words(p);
     const double more = c.additions > c.multiplications ? c.additions : c.multiplications;
-    const double operations = more + 1 + 8 * c.others;
+    const double operations = (more + 1) * words + calls_slots(p, 1);
     const double accesses = p->facts->all_taps * costs.loads + m->output_count;
-    const double each = p->walk * (operations * words + accesses) + costs.column;
+    const double each = p->walk * (operations + accesses) + costs.column;
     round_work w = {0};
     for (int left = 0; left < p->schedule.time; left++) {
         const double columns = touched(p, left), warps = columns / WARP;

@@ -74,8 +74,9 @@ static double traffic(const plan *p, const int64_t size[AXES]) {
 
 double rows_instructions(const plan *p) {
     const expr_count c = p->facts->emitted;
-    return p->facts->all_taps + fmax(c.additions, c.multiplications) / 2 + 12.0 * c.others +
-           2.0 * p->facts->model->output_count;
+    const expr_work calls = p->facts->calls[0]; /* vectors share nothing between their lanes */
+    return p->facts->all_taps + fmax(c.additions, c.multiplications) / 2 + calls.units +
+           calls.others + 2.0 * p->facts->model->output_count;
 }
 
 /* Seconds of a block's start, and of a run of a row: its rows are found, and its results stored. */

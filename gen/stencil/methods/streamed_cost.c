@@ -18,7 +18,7 @@ static const struct costs {
     double begin_long; /* of memory, in planes: where long walks pay */
 } costs = {300, 45, 14, 2, 500, 37, 0.007, 0.0155, 0.004, 0.7, 5, 10, 1.5};
 
-static const double lanes = 128, pairs = 0.5, function_instructions = 8, sector_bytes = 32;
+static const double lanes = 128, pairs = 0.5, sector_bytes = 32;
 
 /* Whether rows that are no packs are shorter than what a warp makes at once, so that the spare
    makes every point by itself (update_small in templates/stream.cuh). */
@@ -62,10 +62,10 @@ static double count_instructions(const plan *p, bool spare) {
     const expr_count c = p->facts->emitted;
     const double points = (double)p->schedule.vector * p->streamed.lane_y;
     const double arithmetic =
-        p->form->sums ? p->facts->sum_operations
-                      : c.additions + pairs * c.multiplications + function_instructions * c.others;
+        p->form->sums ? p->facts->sum_operations : c.additions + pairs * c.multiplications;
     const double walk = p->form->sums ? 1 + (p->low[2] + p->high[2]) / (double)p->walk : 1;
     return walk * arithmetic * lanes / p->gpu->fma_lanes[p->facts->model->dtype] +
+           (p->form->sums ? 0 : calls_slots(p, p->schedule.vector)) +
            (costs.start / p->walk + walk * step_instructions(p, spare)) / points;
 }
 

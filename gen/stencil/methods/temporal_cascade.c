@@ -282,9 +282,10 @@ static temporal_work cascade_work(const plan *p, const cascade *c) {
     for (int o = 0; o < f->model->output_count; o++)
         puts += c->level[o].slots > 0 ? s->lane[1] : 0;
     const expr_count e = f->emitted;
-    const double operations = points * (fmax(e.additions + 1, e.multiplications) + 8 * e.others);
-    const double level =
-        temporal_slots(p, operations, shuffles + lines * (packs + 4) + puts * packs + costs.level);
+    const double operations = points * fmax(e.additions + 1, e.multiplications);
+    const double level = temporal_slots(p, operations,
+                                        points * calls_slots(p, s->lane[0]) + shuffles +
+                                            lines * (packs + 4) + puts * packs + costs.level);
     const double moved = (p->array_count * 3 + f->model->output_count) * s->lane[1] * packs;
     const double turns = p->walk + time * (c->below[2] + c->lag);
     const double shared = time * (lines + puts) * packs + p->array_count * 2 * s->lane[1] * packs;

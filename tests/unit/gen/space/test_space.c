@@ -104,7 +104,7 @@ static void test_systems(void **state) {
     (void)state;
     made m = make_for(SYSTEM, NULL, "sm_90", 512, 512, 1, 1);
     assert_int_equal(m.fault, FAULT_NONE);
-    assert_true(count_plans(&m, "1-2: streamed") > 10 && count_plans(&m, "1-2: tiled") > 0);
+    assert_true(count_plans(&m, "1-3: streamed") > 10 && count_plans(&m, "1-3: tiled") > 0);
     assert_true(count_plans(&m, "1: streamed") > 10 && count_plans(&m, "| 2: naive") > 0);
     assert_string_equal(m.space->axes[0].name, "launches");
     assert_string_equal(m.space->axes[1].name, "method.1");

@@ -263,18 +263,27 @@ static int compare_groupings(const random_system *s, uint64_t seed, int most) {
     return compared;
 }
 
-static void fused_stages_leave_the_same_bytes(void **state) {
-    (void)state;
+static void compare_systems(uint64_t seed, bool own) {
     static random_system s;
     const int enough = wanted(6);
     int compared = 0;
-    for (uint64_t seed = 1; compared < enough; seed++) {
-        rs_new(&s, seed, seed % 2 == 0 ? "float" : "double");
+    for (const uint64_t first = seed; compared < enough; seed++) {
+        rs_make_system(&s, seed, seed % 2 == 0 ? "float" : "double", own);
         start(&s);
         if (s.stage_count > 1)
             compared += compare_groupings(&s, seed, 2);
-        assert_true(seed < 1000 + 100 * (uint64_t)enough);
+        assert_true(seed - first < 1000 + 100 * (uint64_t)enough);
     }
+}
+
+static void fused_stages_leave_the_same_bytes(void **state) {
+    (void)state;
+    compare_systems(1, false);
+}
+
+static void fused_stages_of_fields_with_own_boundaries(void **state) {
+    (void)state;
+    compare_systems(4000, true);
 }
 
 /* New values in the memory of the oldest level leave the bytes that memory of their own has. */
@@ -307,6 +316,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(random_systems_are_right),
     cmocka_unit_test(fields_have_their_own_boundaries),
     cmocka_unit_test(fused_stages_leave_the_same_bytes),
+    cmocka_unit_test(fused_stages_of_fields_with_own_boundaries),
 };
 
 TEST_GROUP(systems, open_cpu, close_context)

@@ -177,6 +177,90 @@ static void what_cannot_be_is_refused(void **state) {
     }
 }
 
+#define TWO_STAGES(boundary, fields, first, second)                                                \
+    "return system { name = 'two', dims = 2, boundary = " boundary ", fields = { " fields " },\n"  \
+    "  stages = { " first ",\n    " second " } }"
+#define UPDATE(table) "update = function(f) return { " table " } end }"
+
+/* Two stages in one launch, on grids of some sizes, with the results of the stages alone. */
+static void expect_together(const char *text) {
+    sg_kernel *k = build(text, "1-2: naive");
+    for (int nx = 1; nx < 12; nx += nx < 5 ? 1 : 6) {
+        const sg_check_options options = {
+            .struct_size = sizeof options, .size = {nx, 6}, .steps = 2, .seed = 7};
+        sg_check_result r = {.struct_size = sizeof r};
+        expect_ok(sg_check(k, &options, &r));
+        assert_int_equal(r.wrong, 0);
+    }
+    sg_release(k);
+}
+
+static void expect_apart(const char *text, const char *says) {
+    const sg_build_options options = {
+        .struct_size = sizeof options, .text = text, .schedule = "1-2: naive"};
+    sg_kernel *k;
+    assert_int_equal(sg_build(context, "apart.lua", &options, &k), SG_ERROR_PLAN);
+    if (strstr(sg_error(context), says) == NULL)
+        fail_msg("%s", sg_error(context));
+}
+
+static void stages_with_other_boundaries_share_a_launch(void **state) {
+    (void)state;
+    /* Each field has a rule of its own, and one rule in both stages. */
+    expect_together(TWO_STAGES(
+        "'zero'", "u = { use = 'inout', boundary = 'clamp' }, c = 'in', v = 'inout', s = 'scratch'",
+        "{ " UPDATE("s = f.u(1, 0) + f.c(-1, 0)"), "{ " UPDATE("u = f.u(0, -2), v = f.s(0, 0)")));
+    /* Stages have other rules, and no field is read by both beyond an end. */
+    expect_together(TWO_STAGES("'mirror'", "a = 'in', b = 'in', u = 'inout', s = 'scratch'",
+                               "{ boundary = 'zero', " UPDATE("s = f.a(2, 0) + f.a(0, 0)"),
+                               "{ " UPDATE("u = f.b(-3, 1) * f.s(0, 0) + f.a(0, 0)")));
+    /* A result is read by the rule of what it is made of, and another field by another one. */
+    expect_together(TWO_STAGES(
+        "'zero'",
+        "u = { use = 'inout', boundary = 'clamp' }, c = 'in', s = { use = 'scratch', boundary = "
+        "'clamp' }",
+        "{ " UPDATE("s = 2 * f.u(0, 0) + 1"), "{ " UPDATE("u = f.s(-2, 1) + f.c(1, 0)")));
+}
+
+/* What a result is made of at its own point is read beyond an end by the rule of the result. */
+static void results_bring_their_boundaries(void **state) {
+    (void)state;
+    expect_together(TWO_STAGES("'mirror'",
+                               "u = { use = 'inout', boundary = 'clamp' }, s = 'scratch'",
+                               "{ " UPDATE("s = 2 * f.u(0, 0)"), "{ " UPDATE("u = f.s(-2, 1)")));
+    expect_together(TWO_STAGES("'periodic'", "u = 'inout', c = 'in', s = 'scratch'",
+                               "{ " UPDATE("s = 2 * f.u(0, 1) * f.c(0, 0)"),
+                               "{ " UPDATE("u = f.s(-2, 1) + f.u(-1, 0)")));
+}
+
+static void repeated_stages_share_a_launch(void **state) {
+    (void)state;
+    expect_together(TWO_STAGES("'periodic'", "u = 'inout', v = 'inout'",
+                               "{ times = 3, " UPDATE("u = 0.5 * f.u(1, 0) + 0.25 * f.u(0, -1)"),
+                               "{ times = 2, " UPDATE("v = f.u(-1, 0) + 0.5 * f.v(0, 0)")));
+    expect_apart(TWO_STAGES("'periodic'", "u = 'inout', v = 'inout'",
+                            "{ times = 30, " UPDATE("u = 0.5 * f.u(0, 0)"),
+                            "{ " UPDATE("v = f.u(0, 0)")),
+                 "one is repeated too often");
+}
+
+static void stages_that_would_differ_at_an_edge_stay_apart(void **state) {
+    (void)state;
+    expect_apart(TWO_STAGES("'clamp'", "a = 'in', u = 'inout', s = 'scratch'",
+                            "{ boundary = 'zero', " UPDATE("s = f.a(1, 0)"),
+                            "{ " UPDATE("u = f.a(1, 0) + f.s(0, 0)")),
+                 "their boundaries differ");
+    expect_apart(TWO_STAGES("'mirror'", "u = { use = 'inout', boundary = 'clamp' }, s = 'scratch'",
+                            "{ " UPDATE("s = 2 * f.u(0, 0)"),
+                            "{ " UPDATE("u = f.s(-2, 1) + f.u(-1, 0)")),
+                 "their boundaries differ");
+    /* In few columns the mirror leads beyond the other end, where the result reads as 0. */
+    static const char few[] = TWO_STAGES(
+        "{ x = { 'mirror', 'zero' }, y = 'clamp' }", "u = 'inout', v = 'inout', s = 'scratch'",
+        "{ " UPDATE("s = f.u(0, 0) + 1, u = 0.5 * f.u(0, 0)"), "{ " UPDATE("v = f.s(-3, 0)"));
+    expect_apart(few, "at an edge they are not what the boundary gives there");
+}
+
 static const struct CMUnitTest tests[] = {
     undamaged(specs_are_right),
     undamaged(a_spoilt_scratch_field_is_found),
@@ -185,6 +269,10 @@ static const struct CMUnitTest tests[] = {
     undamaged(what_cannot_be_is_refused),
     undamaged(results_that_nobody_reads_are_made),
     undamaged(a_mirror_of_few_rows_is_folded),
+    undamaged(stages_with_other_boundaries_share_a_launch),
+    undamaged(results_bring_their_boundaries),
+    undamaged(repeated_stages_share_a_launch),
+    undamaged(stages_that_would_differ_at_an_edge_stay_apart),
 };
 
 TEST_GROUP(system, open_spoiling, close_context)

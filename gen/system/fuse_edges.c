@@ -1,0 +1,178 @@
+/* Edges of stages that are put together: where substitution is the same as memory.
+
+   Where a cell near an edge is concerned, a stage's expression is evaluated at places of its own.
+   Its `region` along an axis and side is how far from that edge the nearest of them lies: the
+   margin that `fixed` keeps of the results, less how far its readers reach. A negative region lies
+   beyond the edge. There its readers' rule would have given another cell of the result.
+   Substitution gives the expression at that place, whose taps rules take elsewhere. Both are the
+   same in two cases:
+
+     - All rules are periodic: the readers', and those of what the expression reads.
+     - Along the axis, the expression reads its own point alone, and the readers' rule takes another
+       cell's place (clamp, mirror), and what the expression reads has the same rule.
+
+   So each name gets the rules that its readers ask for, each of which must ask for the same. Where
+   taps stay inside, no rule is asked. A mirror also asks for the rule of the other end: in a grid
+   that is smaller than the reach its cells lie beyond that one. What `fixed` keeps must not be
+   read, and is the same for all results. */
+#include "gen/system/fusing.h"
+
+enum { FAR = 1 << 20 };
+
+static const char differ[] = "their boundaries differ";
+
+static int reach_of(const model *m, int axis, int side) {
+    return side == 0 ? m->low[axis] : m->high[axis];
+}
+
+static int margin_of(const model *m, int axis, int side) {
+    return m->sides[axis][side].kind == BOUNDARY_FIXED ? reach_of(m, axis, side) : 0;
+}
+
+/* The entry whose result is read by an array of another one; −1: none. */
+static int source_of_array(const fusing *f, int entry, const model_array *a) {
+    const model *m = entry_model(f, entry);
+    return a->previous ? -1 : fusing_source(f, entry, m->fields[a->field].name);
+}
+
+/* The margin of the entries whose results are stored, which must agree. */
+static void find_margin(fusing *f, int axis, int side) {
+    int margin = -1;
+    for (int e = 0; e < f->entry_count; e++) {
+        const int own = margin_of(entry_model(f, e), axis, side);
+        if (!fusing_stores(f, e))
+            continue;
+        if (margin >= 0 && own != margin)
+            fusing_refuse(f, "fixed boundaries keep other cells of one than of the other");
+        margin = own;
+    }
+    f->keeps[axis][side] = margin < 0 ? 0 : margin;
+    for (int e = 0; e < f->entry_count; e++)
+        f->region[e][axis][side] = fusing_stores(f, e) ? f->keeps[axis][side] : FAR;
+}
+
+static void ask(fusing *f, asked_side *of, const model_side *side) {
+    if (of->asked && !model_same_side(&of->side, side))
+        fusing_refuse(f, differ);
+    *of = (asked_side){true, *side};
+}
+
+/* An array of an entry is read beyond a side by this rule. */
+static void ask_rule(fusing *f, int entry, const model_array *a, int axis, int side,
+                     const model_side *rule) {
+    const model *m = entry_model(f, entry);
+    const int from = source_of_array(f, entry, a);
+    ask(f, &f->rules[fusing_name(f, m->fields[a->field].name)][axis][side], rule);
+    if (from < 0)
+        return;
+    ask(f, &f->beyond[from][axis][side], rule);
+    f->region[from][axis][side] = smaller(f->region[from][axis][side], -1);
+}
+
+/* By the entry's own boundary. */
+static void ask_own(fusing *f, int entry, const model_array *a, int axis, int side) {
+    const model *m = entry_model(f, entry);
+    const model_side *rule = model_side_of(m, a->field, axis, side);
+    ask_rule(f, entry, a, axis, side, rule);
+    if (rule->kind == BOUNDARY_MIRROR)
+        ask_rule(f, entry, a, axis, 1 - side, model_side_of(m, a->field, axis, 1 - side));
+}
+
+/* What an entry asks for that is evaluated from its region on. Where that lies beyond the edge, its
+   taps stand for those of the cell by which its readers' rule replaces the place. */
+static void ask_all(fusing *f, int entry, int axis, int side) {
+    const model *m = entry_model(f, entry);
+    const int region = f->region[entry][axis][side];
+    const int margin = margin_of(m, axis, side);
+    if (region == FAR)
+        return;
+    if (margin > 0 && margin > region)
+        fusing_refuse(f, "one reads cells that the fixed boundary of the other keeps");
+    for (int i = 0; i < m->array_count; i++) {
+        const model_array *a = &m->arrays[i];
+        const int reach = side == 0 ? a->low[axis] : a->high[axis];
+        const int from = source_of_array(f, entry, a);
+        if (!a->used)
+            continue;
+        if (from >= 0)
+            f->region[from][axis][side] = smaller(f->region[from][axis][side], region - reach);
+        if (region < 0)
+            ask_rule(f, entry, a, axis, side, &f->beyond[entry][axis][side].side);
+        if (reach > 0 && reach > region)
+            ask_own(f, entry, a, axis, side);
+    }
+}
+
+static void find_local(fusing *f, int axis) {
+    for (int e = 0; e < f->entry_count; e++) {
+        const model *m = entry_model(f, e);
+        f->local[e][axis] = m->low[axis] == 0 && m->high[axis] == 0;
+        for (int i = 0; i < m->array_count; i++) {
+            const int from = source_of_array(f, e, &m->arrays[i]);
+            f->local[e][axis] &= from < 0 || f->local[from][axis];
+        }
+    }
+}
+
+/* What is evaluated beyond the edge is what the boundary would have read. */
+static void check_beyond(fusing *f, int axis, int side) {
+    for (int e = 0; e < f->entry_count; e++) {
+        if (f->region[e][axis][side] >= 0)
+            continue;
+        const boundary kind = f->beyond[e][axis][side].side.kind;
+        const bool moves = kind == BOUNDARY_CLAMP || kind == BOUNDARY_MIRROR;
+        if (kind != BOUNDARY_PERIODIC && !(moves && f->local[e][axis]))
+            fusing_refuse(f, "one reads the other's results next to its point, and at an edge they "
+                             "are not what the boundary gives there");
+    }
+}
+
+/* The rule of the model: one that some name has; a mirror where there is one, as kernels that find
+   a cell once for all fields go by it. */
+static void choose_side(fusing *f, int axis, int side) {
+    model_side *whole = &f->sides[axis][side];
+    bool found = false;
+    *whole = (model_side){.kind = BOUNDARY_FIXED};
+    for (int n = 0; n < f->name_count; n++) {
+        const asked_side *rule = &f->rules[n][axis][side];
+        if (!rule->asked)
+            continue;
+        if (f->keeps[axis][side] > 0 && rule->side.kind != BOUNDARY_FIXED)
+            fusing_refuse(f, differ);
+        /* Nothing is kept: a mirror leads beyond a fixed end, as to the nearest cell. */
+        if (found && (rule->side.kind == BOUNDARY_FIXED) != (whole->kind == BOUNDARY_FIXED))
+            fusing_refuse(f, differ);
+        if (!found || rule->side.kind == BOUNDARY_MIRROR)
+            *whole = rule->side;
+        found = true;
+    }
+}
+
+/* A grid is a ring for all that is read beyond its ends, or for none. */
+static void check_ring(fusing *f, int axis) {
+    bool ring = false, other = f->keeps[axis][0] > 0 || f->keeps[axis][1] > 0;
+    for (int n = 0; n < f->name_count; n++)
+        for (int side = 0; side < 2; side++) {
+            const asked_side *rule = &f->rules[n][axis][side];
+            ring |= rule->asked && rule->side.kind == BOUNDARY_PERIODIC;
+            other |= rule->asked && rule->side.kind != BOUNDARY_PERIODIC;
+        }
+    if (ring && other)
+        fusing_refuse(f, differ);
+    for (int side = 0; side < 2 && ring; side++)
+        f->sides[axis][side] = (model_side){.kind = BOUNDARY_PERIODIC};
+}
+
+void fusing_find_sides(fusing *f, int axis) {
+    for (int side = 0; side < 2; side++)
+        find_margin(f, axis, side);
+    for (int e = f->entry_count; e-- > 0;) /* readers before what they read */
+        for (int side = 0; side < 2; side++)
+            ask_all(f, e, axis, side);
+    find_local(f, axis);
+    for (int side = 0; side < 2; side++) {
+        check_beyond(f, axis, side);
+        choose_side(f, axis, side);
+    }
+    check_ring(f, axis);
+}

@@ -1,0 +1,75 @@
+/* What the files of fuse.h share: one attempt to put stages together. */
+#ifndef SG_GEN_SYSTEM_FUSING_H
+#define SG_GEN_SYSTEM_FUSING_H
+
+#include "gen/stencil/plan.h"
+#include "gen/system/fuse.h"
+
+/* The most stages of a launch, where one that is repeated counts as often. */
+enum { MOST_ENTRIES = 16 };
+
+/* The results of an entry at an offset, one for each output. */
+typedef struct copy {
+    int entry;
+    int d[AXES];
+    expr_id roots[MAX_FIELDS];
+} copy;
+
+/* A rule that something asks for. */
+typedef struct asked_side {
+    bool asked;
+    model_side side;
+} asked_side;
+
+typedef struct fusing {
+    job *job;
+    const system_model *system;
+    int first, last;           /* stages */
+    int entries[MOST_ENTRIES]; /* stages in order; a repeated one several times */
+    int entry_count;
+    const char *why; /* NULL: so far it can be done */
+    const char *names[MAX_FIELDS];
+    int name_count;
+    bool stored[MAX_FIELDS], written[MAX_FIELDS]; /* by name */
+    int region[MOST_ENTRIES][AXES][2];
+    bool local[MOST_ENTRIES][AXES];           /* reads its own point alone along the axis */
+    asked_side beyond[MOST_ENTRIES][AXES][2]; /* how the entry's results are read there */
+    asked_side rules[MAX_FIELDS][AXES][2];    /* by name, whichever entry wrote it */
+    model_side sides[AXES][2];                /* those of most names, or FIXED */
+    int keeps[AXES][2];                       /* the margin of the results */
+    unsigned positions;
+    expr_pool *pool; /* arrays: 2·name, and 1 more for the previous level */
+    const plan_facts *facts[SYSTEM_STAGES];
+    copy *copies;
+    int copy_count;
+} fusing;
+
+static inline const model *entry_model(const fusing *f, int entry) {
+    return f->system->stages[f->entries[entry]].model;
+}
+
+static inline void fusing_refuse(fusing *f, const char *why) {
+    if (f->why == NULL)
+        f->why = why;
+}
+
+int fusing_name(const fusing *, const char *name);
+
+/* The output of a model by the field's name; −1. */
+int fusing_output(const model *, const char *name);
+
+/* The entry whose result `entry` reads in place of the field; −1: none. */
+int fusing_source(const fusing *, int entry, const char *name);
+
+/* Whether an entry writes what is read later. */
+bool fusing_stores(const fusing *, int entry);
+
+bool fusing_is_scratch(const system_model *, const char *name);
+
+/* What boundaries ask for along an axis, or a refusal (fuse_edges.c). */
+void fusing_find_sides(fusing *, int axis);
+
+/* The model of the expressions, by name (fuse_model.c). */
+model *fusing_model(const fusing *, const expr_id *roots);
+
+#endif

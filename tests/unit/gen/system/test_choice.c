@@ -1,0 +1,165 @@
+/* What divisions and functions cost, and which stages of a system share a launch because of that.
+ */
+#include "tests/unit/gen/spec/load_spec.h"
+
+#include <math.h>
+
+#include "gen/stencil/plan.h"
+#include "gen/system/system.h"
+#include "tests/unit/group.h"
+
+/* ---- what operations cost ----------------------------------------------------------------------
+ */
+
+typedef struct counting {
+    const model *model;
+    const plan_facts *facts;
+} counting;
+
+static void count_body(job *j, void *argument) {
+    counting *c = argument;
+    c->facts = plan_facts_new(j, c->model);
+}
+
+static expr_work work_of(const char *dtype, const char *update, int pack) {
+    char text[512];
+    loaded l;
+    job *j;
+    snprintf(text, sizeof text,
+             "return stencil { name = 's', dims = 2, dtype = '%s', boundary = 'zero',\n"
+             "  fields = { u = 'inout', c = 'in' }, parameters = { k = 3 },\n"
+             "  update = function(f, p, at) return %s end }",
+             dtype, update);
+    counting c = {.model = load_model(&l, text)};
+    assert_int_equal(job_run(&allocator_libc, count_body, &c, &j), FAULT_NONE);
+    const expr_work w = c.facts->calls[pack];
+    job_end(j);
+    job_end(l.job);
+    return w;
+}
+
+static void expect_work(const char *dtype, const char *update, int pack, double units,
+                        double others) {
+    const expr_work w = work_of(dtype, update, pack);
+    if (fabs(w.units - units) > 1e-12 || fabs(w.others - others) > 1e-12)
+        fail_msg("%s in packs of %d: %g and %g", update, 1 << pack, w.units, w.others);
+}
+
+static void divisions_cost_what_they_are_made_of(void **state) {
+    (void)state;
+    expect_work("float", "f.u(0, 0) + 2 * f.u(1, 0) * f.c(0, 0)", 0, 0, 0);
+    expect_work("float", "f.u(0, 0) / f.c(0, 0)", 0, 6, 5);
+    expect_work("double", "f.u(0, 0) / f.c(0, 0)", 0, 10, 13);
+    expect_work("float", "f.u(0, 0) / 4", 0, 0, 0); /* a product */
+    expect_work("float", "f.u(0, 0) / 3", 0, 6, 5);
+    expect_work("float", "sqrt(f.u(0, 0))", 0, 5, 6);
+    expect_work("float", "where(lt(f.u(0, 0), 1), f.u(0, 0), 2)", 0, 1, 1);
+    assert_true(work_of("double", "sin(f.u(0, 0))", 0).units > 8);
+}
+
+/* What neighbours along x have in common is made once in a pack. */
+static void packs_share_divisions(void **state) {
+    (void)state;
+    static const char twice[] = "f.u(0, 0) / f.c(0, 0) + f.u(1, 0) / f.c(1, 0)";
+    expect_work("float", twice, 0, 2 * 6, 2 * 5);
+    expect_work("float", twice, 2, 5 * 6 / 4.0, 5 * 5 / 4.0);
+    static const char far[] = "f.u(0, 0) / f.c(0, 0) + f.u(6, 0) / f.c(6, 0)";
+    expect_work("float", far, 2, 2 * 6, 2 * 5);
+    static const char rows[] = "f.u(0, 0) / f.c(0, 0) + f.u(1, 1) / f.c(1, 1)";
+    expect_work("float", rows, 2, 2 * 6, 2 * 5);
+    static const char others[] = "f.u(0, 0) / f.c(0, 0) + f.u(1, 0) / f.c(2, 0)";
+    expect_work("float", others, 2, 2 * 6, 2 * 5);
+    static const char of_others[] = "sqrt(f.u(0, 0) / f.c(0, 0)) + sqrt(f.u(1, 0) / f.c(1, 0))";
+    expect_work("float", of_others, 2, 5 * (6 + 5) / 4.0, 5 * (5 + 6) / 4.0);
+    static const char here[] = "f.u(0, 0) / (at.x + 5) + f.u(1, 0) / (at.x + 5)";
+    expect_work("float", here, 2, 2 * 6, 2 * 5);
+    expect_work("float", "f.u(0, 0) * sqrt(p.k)", 2, 5 / 4.0, 6 / 4.0);
+}
+
+/* ---- what is fused -----------------------------------------------------------------------------
+ */
+
+typedef struct arrangement_of {
+    const loaded *loaded;
+    const char *gpu, *schedule;
+    int launches;
+    double seconds;
+} arrangement_of;
+
+static void arrange_body(job *j, void *argument) {
+    arrangement_of *a = argument;
+    const subject *s = a->loaded->spec->subjects[0];
+    const family_request r = {
+        .gpu = gpu_find(a->gpu), .size = {8192, 8192, 1}, .steps = 1, .schedule = a->schedule};
+    const arrangement *made = system_arrange(j, s->family->grid.system(s), &r);
+    a->launches = made->count;
+    a->seconds = made->seconds;
+}
+
+static arrangement_of arrange(const loaded *l, const char *gpu, const char *schedule) {
+    arrangement_of a = {.loaded = l, .gpu = gpu, .schedule = schedule};
+    job *j;
+    if (job_run(&allocator_libc, arrange_body, &a, &j) != FAULT_NONE)
+        fail_msg("%s", job_error(j));
+    job_end(j);
+    return a;
+}
+
+static char *text_of(const char *name) {
+    const char *source = getenv("SOURCE"); /* set by CTest; else the working folder */
+    static char text[8192];
+    char path[4096];
+    snprintf(path, sizeof path, "%s/specs/%s.lua", source != NULL ? source : ".", name);
+    FILE *f = fopen(path, "r");
+    assert_non_null(f);
+    text[fread(text, 1, sizeof text - 1, f)] = '\0';
+    fclose(f);
+    return text;
+}
+
+/* Shallow water whose fluxes have three divisions a cell: fused, the second stage's four corners
+   make them for nine cells. An H200 made 58 billion points a second of one launch. There two
+   launches are expected to be faster, and slower on an H100, whose memory is slower. */
+static void divisions_keep_stages_apart(void **state) {
+    (void)state;
+    char text[8192], *flux, *end;
+    snprintf(text, sizeof text, "%s", text_of("shallow"));
+    flux = strstr(text, "  local speed");
+    assert_non_null(flux);
+    end = strstr(flux, "end\n");
+    static const char divides[] =
+        "  return along, along * along / h + g / 2 * h * h, along * across / h\n";
+    char rest[8192];
+    snprintf(rest, sizeof rest, "%s", end);
+    snprintf(flux, sizeof text - (size_t)(flux - text), "%s%s", divides, rest);
+    loaded l = load(text);
+    assert_int_equal(l.fault, FAULT_NONE);
+    assert_int_equal(arrange(&l, "H200", NULL).launches, 2);
+    assert_int_equal(arrange(&l, "H100", NULL).launches, 1);
+    const double measured = 8192.0 * 8192 / 58e9;
+    const double estimate = arrange(&l, "H200", "1-2: streamed tile=512 coarsen=y8 vec=4").seconds;
+    if (fabs(log(estimate / measured)) > log(1.1))
+        fail_msg("%.3g s instead of %.3g s", estimate, measured);
+    job_end(l.job);
+}
+
+static void cheap_stages_share_a_launch(void **state) {
+    (void)state;
+    static const char *const names[] = {"acoustic", "shallow"};
+    for (int i = 0; i < 2; i++) {
+        loaded l = load(text_of(names[i]));
+        assert_int_equal(l.fault, FAULT_NONE);
+        assert_int_equal(arrange(&l, "H200", NULL).launches, 1);
+        assert_int_equal(arrange(&l, "H100", NULL).launches, 1);
+        job_end(l.job);
+    }
+}
+
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(divisions_cost_what_they_are_made_of),
+    cmocka_unit_test(packs_share_divisions),
+    cmocka_unit_test(divisions_keep_stages_apart),
+    cmocka_unit_test(cheap_stages_share_a_launch),
+};
+
+TEST_GROUP(choice, NULL, NULL)
