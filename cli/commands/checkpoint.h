@@ -23,9 +23,10 @@ typedef struct checkpoint {
     char plan[CHECKPOINT_LINE]; /* the schedule, so that a restart makes the same launches */
     int64_t steps;              /* made */
     int64_t size[3];
-    size_t element;
+    size_t element; /* of arrays of the dtype */
     int count;
     char names[CHECKPOINT_ARRAYS][72];
+    size_t bytes[CHECKPOINT_ARRAYS]; /* of a cell of each */
     int record_count;
     checkpoint_record records[CHECKPOINT_RECORDS];
 } checkpoint;

@@ -15,6 +15,8 @@ typedef struct steps {
 
 /* Shows on a terminal how far a run is and how long it will take, if it is long. */
 void steps_progress(const steps *, int64_t steps);
+/* How many steps are made before --stop-on-nan looks: a multiple of those that a launch fuses. */
+int64_t steps_unlooked(int64_t fused);
 
 /* Prints why a run stopped; its exit code. */
 int steps_stopped(const arrays *, const steps *);
