@@ -33,12 +33,19 @@
 
 #include "row_sums.cuh"
 
+// What memory has, here and in shared memory; sums and taps are Real.
+#if defined(PLAN_NARROW)
+using Cell = Stored<Array<0>>;
+#else
+using Cell = Real;
+#endif
+
 template <int elements> constexpr int packs_for = (elements + plan::vector - 1) / plan::vector;
 
 // Of one array in shared memory: a plane of the tile with what the shape reaches of it around.
 template <int array> struct Box {
     using A = Array<array>;
-    static constexpr int line = 128 / int(sizeof(Real)); // rows begin at multiples of 128 bytes
+    static constexpr int line = 128 / int(sizeof(Cell)); // rows begin at multiples of 128 bytes
     static constexpr int before = (A::low_x + line - 1) / line * line;
     static constexpr int width = before + plan::tile_x + (A::high_x + line - 1) / line * line;
     static constexpr int height = A::low_y + plan::tile_y + A::high_y;
@@ -57,9 +64,9 @@ template <int array, int y> struct Line {
     Real element[packs * plan::vector];
 
     // `own`: the thread's first point in the plane.
-    __device__ __forceinline__ void read(const Real *own) {
+    __device__ __forceinline__ void read(const Cell *own) {
         if constexpr (any) {
-            using Wide = Pack<Real, plan::vector>;
+            using Wide = Pack<Cell, plan::vector>;
             constexpr int first = y * Box<array>::width - before * plan::vector;
             const Wide *const from = reinterpret_cast<const Wide *>(own + first);
 #pragma unroll
@@ -78,7 +85,7 @@ template <int array, int y> struct Lines {
     Line<array, y> line;
     Lines<array + 1, y> rest;
     // The cell (x, y) of a plane is the thread's first point.
-    __device__ __forceinline__ void read(const Real *shared, int plane, int x, int first_y) {
+    __device__ __forceinline__ void read(const Cell *shared, int plane, int x, int first_y) {
         using B = Box<array>;
         line.read(shared + (B::A::shared + B::A::low_y * B::width + B::before) + plane * B::slot +
                   first_y * B::width + x);
@@ -92,7 +99,7 @@ template <int array, int y> struct Lines {
     }
 };
 template <int y> struct Lines<plan::arrays, y> {
-    __device__ __forceinline__ void read(const Real *, int, int, int) {
+    __device__ __forceinline__ void read(const Cell *, int, int, int) {
     }
     template <int> __device__ Real at(int) const; // never called
 };
@@ -120,7 +127,7 @@ __device__ __forceinline__ void add_line(const Lines<0, y> &lines, const Argumen
 }
 // All rows of the plane, one after the other, so that few are in registers at a time.
 template <int y = -plan::low_y>
-__device__ __forceinline__ void add(const Real *shared, int plane, int x, int first_y,
+__device__ __forceinline__ void add(const Cell *shared, int plane, int x, int first_y,
                                     const Arguments &a, Sums &sum) {
     if constexpr (y < plan::lane_y + plan::high_y) {
         Lines<0, y> lines;
@@ -130,7 +137,8 @@ __device__ __forceinline__ void add(const Real *shared, int plane, int x, int fi
     }
 }
 
-using Results = Real[plan::vector][plan::outputs]; // of one row
+template <class T> using RowOf = T[plan::vector][plan::outputs];
+using Results = RowOf<Real>;
 
 // The kernel's array of a grid; plan::arrays where no tap reads it.
 template <int grid, int array = 0> __device__ constexpr int array_of() {
@@ -146,7 +154,7 @@ template <int grid, int array = 0> __device__ constexpr int array_of() {
 
 // Where the thread's points go, plane by plane.
 struct Column {
-    Real *to[plan::outputs]; // the first point of the plane that is complete next
+    Cell *to[plan::outputs]; // the first point of the plane that is complete next
     int first, end; // of the planes that the boundary does not keep, counted from the block's first
     unsigned inside, made; // the points of its rows in the box, a bit each; those that are not kept
 
@@ -185,14 +193,14 @@ struct Column {
                     made |= bit;
             }
     }
-    template <int output>
-    __device__ __forceinline__ static void put(Real *row, unsigned points, const Results &out) {
-        Pack<Real, plan::vector> pack;
+    template <int output, class T>
+    __device__ __forceinline__ static void put(Cell *row, unsigned points, const RowOf<T> &out) {
+        Pack<Cell, plan::vector> pack;
 #pragma unroll
         for (int i = 0; i < plan::vector; ++i)
             pack.element[i] = out[i][output];
         if (points == all) {
-            store_pack_once(reinterpret_cast<Pack<Real, plan::vector> *>(row), pack);
+            store_pack_once(reinterpret_cast<Pack<Cell, plan::vector> *>(row), pack);
         } else {
 #pragma unroll
             for (int i = 0; i < plan::vector; ++i)
@@ -203,7 +211,7 @@ struct Column {
     template <int output = 0>
     __device__ __forceinline__ void put_row(const Arguments &a, int j, const Results &out) const {
         if constexpr (output < plan::outputs) {
-            put<output>(to[output] + j * a.grid[Output<output>::grid].stride_y,
+            put<output, Real>(to[output] + j * a.grid[Output<output>::grid].stride_y,
                         made >> j * plan::vector & all, out);
             put_row<output + 1>(a, j, out);
         }
@@ -229,26 +237,26 @@ struct Column {
     // cells are in shared memory now, so that nobody waits for them.
     template <int output = 0>
     __device__ __forceinline__ void keep_row(const Arguments &a, int j, unsigned points,
-                                             const Real *shared, int slot, int x, int y) const {
+                                             const Cell *shared, int slot, int x, int y) const {
         if constexpr (output < plan::outputs) {
             if constexpr (Output<output>::current >= 0) { // else they stay in their array
                 constexpr int array = array_of<Output<output>::current>();
                 static_assert(array < plan::arrays, "it was fetched");
                 using B = Box<array>;
-                const Real *const own = shared + B::A::shared + slot * B::slot +
+                const Cell *const own = shared + B::A::shared + slot * B::slot +
                                         (y + j + B::A::low_y) * B::width + B::before + x;
-                Results out;
+                RowOf<Cell> out; // as they are
 #pragma unroll
                 for (int i = 0; i < plan::vector; ++i)
                     out[i][output] = own[i];
                 const Grid &grid = a.grid[Output<output>::grid];
-                put<output>(to[output] + plan::high_z * grid.stride_z + j * grid.stride_y, points,
+                put<output, Cell>(to[output] + plan::high_z * grid.stride_z + j * grid.stride_y, points,
                             out);
             }
             keep_row<output + 1>(a, j, points, shared, slot, x, y);
         }
     }
-    __device__ __forceinline__ void keep_rows(const Arguments &a, int plane, const Real *shared,
+    __device__ __forceinline__ void keep_rows(const Arguments &a, int plane, const Cell *shared,
                                               int slot, int x, int y) const {
         const unsigned kept = plane < first || plane >= end ? inside : inside & ~made;
         if (kept == 0)
@@ -270,7 +278,7 @@ struct Column {
 
 // Asks for a box of every array, whose first plane is at z, for the slot at hand.
 template <int array = 0, class Filling>
-__device__ __forceinline__ void ask(const Arguments &a, const Filling &slots, Real *shared,
+__device__ __forceinline__ void ask(const Arguments &a, const Filling &slots, Cell *shared,
                                     const Point &origin, Index z) {
     if constexpr (array < plan::arrays) {
         using B = Box<array>;
@@ -281,7 +289,7 @@ __device__ __forceinline__ void ask(const Arguments &a, const Filling &slots, Re
 }
 template <int array = 0> __device__ constexpr int bytes_of_planes(int planes) {
     if constexpr (array < plan::arrays)
-        return Box<array>::cells * planes * int(sizeof(Real)) + bytes_of_planes<array + 1>(planes);
+        return Box<array>::cells * planes * int(sizeof(Cell)) + bytes_of_planes<array + 1>(planes);
     else
         return 0;
 }
@@ -301,7 +309,7 @@ __device__ __forceinline__ void make_points(const Arguments &a) {
 
 #if PLAN_PACKS && PLAN_FLAT
 // 2D: the rows of the tile, which come at once.
-__device__ __forceinline__ void make_tile(const Arguments &a, Real *shared) {
+__device__ __forceinline__ void make_tile(const Arguments &a, Cell *shared) {
     Slots<1, 1> slots;
     slots.begin(shared + plan::barriers);
     const Point origin = block_origin(a, plan::tile_x, 1, plan::walk);
@@ -339,7 +347,7 @@ static __device__ unsigned paces[plan::pace_waves * (plan::pace_groups + 1)];
 using Planes = Slots<plan::ring, plan::readers / warp_size>;
 
 // The warp that asks for the planes.
-__device__ __forceinline__ void fill(const Arguments &a, Real *shared, Planes &slots,
+__device__ __forceinline__ void fill(const Arguments &a, Cell *shared, Planes &slots,
                                      const Point &origin, int planes) {
     const bool first = threadIdx.x % warp_size == 0;
     Pace pace = {};
@@ -361,7 +369,7 @@ __device__ __forceinline__ void fill(const Arguments &a, Real *shared, Planes &s
         pace.end<plan::pace_groups>();
 }
 
-__device__ __forceinline__ void make_column(const Arguments &a, Real *shared) {
+__device__ __forceinline__ void make_column(const Arguments &a, Cell *shared) {
     Planes slots;
     slots.begin(shared + plan::barriers);
     const Point origin = block_origin(a, plan::tile_x, plan::tile_y, plan::walk);
@@ -400,8 +408,8 @@ extern "C" __global__ void __launch_bounds__(plan::threads, plan::blocks)
 #if !PLAN_PACKS
     make_points(a);
 #elif PLAN_FLAT
-    make_tile(a, reinterpret_cast<Real *>(shared_bytes()));
+    make_tile(a, reinterpret_cast<Cell *>(shared_bytes()));
 #else
-    make_column(a, reinterpret_cast<Real *>(shared_bytes()));
+    make_column(a, reinterpret_cast<Cell *>(shared_bytes()));
 #endif
 }

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/dtype.h"
 #include "base/random.h"
 #include "cli/ranks.h"
 
@@ -48,16 +49,22 @@ typedef struct local {
     sg_grid grids[MOST_ARRAYS];
     sg_arguments arguments;
     unsigned char *host;
-    size_t bytes;
+    dtype types[MOST_ARRAYS];
+    size_t cells; /* of an array */
 } local;
+
+static size_t local_bytes(const local *l, int array) {
+    return l->cells * dtype_words[l->types[array]].bytes;
+}
 
 /* ---- data ------------------------------------------------------------------------------------ */
 
 /* In [−1, 1). */
 static void fill(local *l, int array) {
     const sg_team_part *p = &l->part;
-    const size_t element = l->work->info.element_size;
-    memset(l->host, 0, l->bytes);
+    const dtype type = l->types[array];
+    const size_t element = dtype_words[type].bytes;
+    memset(l->host, 0, l->cells * element);
     for (int64_t z = p->begin[2]; z < p->end[2]; z++)
         for (int64_t y = p->begin[1]; y < p->end[1]; y++) {
             const uint64_t first = (uint64_t)((z * p->global[1] + y) * p->global[0] + p->begin[0]);
@@ -66,21 +73,19 @@ static void fill(local *l, int array) {
                                                        p->size[0] +
                                                    p->low[0]) *
                                               element;
-            for (int64_t x = 0; x < p->end[0] - p->begin[0]; x++, to += element) {
-                const double value =
-                    (double)(random_bits((uint64_t)array, first + (uint64_t)x) >> 40) / (1 << 23) -
-                    1;
-                const float single = (float)value;
-                memcpy(to, element == 4 ? (const void *)&single : &value, element);
-            }
+            for (int64_t x = 0; x < p->end[0] - p->begin[0]; x++, to += element)
+                dtype_store(type, to,
+                            (double)(random_bits((uint64_t)array, first + (uint64_t)x) >> 40) /
+                                    (1 << 23) -
+                                1);
         }
 }
 
 /* The sum over the rank's own cells of what mixes their places and bits: it does not depend on how
    the grid is divided. */
-static uint64_t digest_cells(const local *l) {
+static uint64_t digest_cells(const local *l, int array) {
     const sg_team_part *p = &l->part;
-    const size_t element = l->work->info.element_size;
+    const size_t element = dtype_words[l->types[array]].bytes;
     uint64_t sum = 0;
     for (int64_t z = p->begin[2]; z < p->end[2]; z++)
         for (int64_t y = p->begin[1]; y < p->end[1]; y++) {
@@ -103,15 +108,18 @@ static uint64_t digest_cells(const local *l) {
 static void open_arrays(local *l) {
     rank *r = l->rank;
     const work *w = l->work;
-    l->bytes = w->info.element_size;
+    l->cells = 1;
     for (int axis = 0; axis < 3; axis++)
-        l->bytes *= (size_t)l->part.size[axis];
-    l->host = malloc(l->bytes);
+        l->cells *= (size_t)l->part.size[axis];
+    l->host = malloc(l->cells * w->info.element_size);
     if (l->host == NULL)
         rank_fail(r, "out of memory");
     for (int i = 0; i < w->info.arrays && r->status == SG_OK; i++) {
+        sg_array_info about = {.struct_size = sizeof about};
+        if (rank_good(r, sg_kernel_array(l->kernel, i, &about)))
+            l->types[i] = dtype_find(about.dtype);
         memcpy(l->grids[i].size, l->part.size, sizeof l->part.size);
-        rank_good(r, sg_alloc(r->context, l->bytes, &l->grids[i].data));
+        rank_good(r, sg_alloc(r->context, local_bytes(l, i), &l->grids[i].data));
     }
     l->arguments = (sg_arguments){.struct_size = sizeof l->arguments,
                                   .grids = l->grids,
@@ -127,7 +135,8 @@ static void open_arrays(local *l) {
 static void fill_arrays(local *l) {
     for (int i = 0; i < l->work->info.arrays && l->rank->status == SG_OK; i++) {
         fill(l, i);
-        rank_good(l->rank, sg_upload(l->rank->context, l->grids[i].data, l->host, l->bytes));
+        rank_good(l->rank,
+                  sg_upload(l->rank->context, l->grids[i].data, l->host, local_bytes(l, i)));
     }
 }
 
@@ -171,8 +180,9 @@ static uint64_t digest_arrays(local *l) {
         sg_array_info about = {.struct_size = sizeof about};
         sg_kernel_array(l->kernel, i, &about);
         if (about.role == SG_READ &&
-            rank_good(l->rank, sg_download(l->rank->context, l->host, l->grids[i].data, l->bytes)))
-            sum = sum * 31 + digest_cells(l);
+            rank_good(l->rank,
+                      sg_download(l->rank->context, l->host, l->grids[i].data, local_bytes(l, i))))
+            sum = sum * 31 + digest_cells(l, i);
     }
     return sum;
 }

@@ -22,13 +22,18 @@ void checkpoint_describe(const arrays *a, const sg_kernel *kernel, int64_t steps
     snprintf(out->plan, sizeof out->plan, "%s", sg_kernel_text(kernel, SG_TEXT_PLAN));
     memcpy(out->size, a->size, sizeof out->size);
     for (int i = 0; i < a->count && out->count < CHECKPOINT_ARRAYS; i++)
-        if (arrays_changes(a, i))
+        if (arrays_changes(a, i)) {
+            out->bytes[out->count] = arrays_cell(a, i);
             snprintf(out->names[out->count++], sizeof out->names[0], "%s", a->items[i].info.name);
+        }
 }
 
 uint64_t checkpoint_offset(const checkpoint *c, int index) {
-    return CHECKPOINT_HEAD + (uint64_t)index * (uint64_t)c->size[0] * (uint64_t)c->size[1] *
-                                 (uint64_t)c->size[2] * c->element;
+    uint64_t bytes = 0;
+    for (int i = 0; i < index; i++)
+        bytes += c->bytes[i];
+    return CHECKPOINT_HEAD +
+           bytes * (uint64_t)c->size[0] * (uint64_t)c->size[1] * (uint64_t)c->size[2];
 }
 
 uint64_t checkpoint_record_offset(const checkpoint *c, int index) {
@@ -57,8 +62,13 @@ bool checkpoint_head(const checkpoint *c, char head[CHECKPOINT_HEAD]) {
                       " %" PRId64 "\nelement %zu\n",
                       title, c->meaning, c->plan, c->steps, c->size[0], c->size[1], c->size[2],
                       c->element);
-    for (int i = 0; i < c->count && at < CHECKPOINT_HEAD; i++)
-        at += snprintf(head + at, (size_t)(CHECKPOINT_HEAD - at), "array %s\n", c->names[i]);
+    for (int i = 0; i < c->count && at < CHECKPOINT_HEAD; i++) {
+        at += snprintf(head + at, (size_t)(CHECKPOINT_HEAD - at), "array %s", c->names[i]);
+        if (c->bytes[i] != c->element && at < CHECKPOINT_HEAD)
+            at += snprintf(head + at, (size_t)(CHECKPOINT_HEAD - at), " %zu", c->bytes[i]);
+        if (at < CHECKPOINT_HEAD)
+            at += snprintf(head + at, (size_t)(CHECKPOINT_HEAD - at), "\n");
+    }
     for (int i = 0; i < c->record_count && at < CHECKPOINT_HEAD; i++) {
         const checkpoint_record *r = &c->records[i];
         at += snprintf(head + at, (size_t)(CHECKPOINT_HEAD - at), "%s %s %" PRId64 " %" PRId64 "\n",
@@ -81,6 +91,17 @@ static bool take_record(checkpoint *c, const char *line) {
     return r->rows >= 0 && r->row >= 0 && (r->row == 0 || r->rows <= INT64_MAX / 64 / r->row);
 }
 
+/* "array NAME", and the bytes of a cell where they are not those of the dtype. */
+static bool take_array(checkpoint *c, const char *line) {
+    if (c->count == CHECKPOINT_ARRAYS)
+        return false;
+    c->bytes[c->count] = c->element;
+    if (sscanf(line, "array %71s %zu", c->names[c->count], &c->bytes[c->count]) < 1)
+        return false;
+    const size_t bytes = c->bytes[c->count++];
+    return bytes == 2 || bytes == 4 || bytes == 8;
+}
+
 /* One line of a head. */
 static bool take_line(checkpoint *c, const char *line) {
     char unit[24] = "";
@@ -94,10 +115,7 @@ static bool take_line(checkpoint *c, const char *line) {
         snprintf(c->plan, sizeof c->plan, "%s", line + sizeof "plan" - 1 + (line[4] == ' '));
         return true;
     }
-    if (strncmp(line, "array ", 6) != 0)
-        return take_record(c, line);
-    return c->count < CHECKPOINT_ARRAYS && sscanf(line, "array %71s", c->names[c->count]) == 1 &&
-           ++c->count > 0;
+    return strncmp(line, "array ", 6) == 0 ? take_array(c, line) : take_record(c, line);
 }
 
 static bool parse(char *head, checkpoint *c) {
@@ -150,7 +168,7 @@ int checkpoint_judge(const char *path, const checkpoint *c, const arrays *a,
         ours.element != c->element)
         return complain(EXIT_DATA, path, "the checkpoint is of another spec");
     for (int i = 0; i < c->count; i++)
-        if (strcmp(c->names[i], ours.names[i]) != 0)
+        if (strcmp(c->names[i], ours.names[i]) != 0 || c->bytes[i] != ours.bytes[i])
             return complain(EXIT_DATA, path, "the checkpoint has other arrays");
     if (memcmp(ours.size, c->size, sizeof c->size) != 0)
         return complain(EXIT_DATA, path, "the checkpoint is of %s, and this run of %s",

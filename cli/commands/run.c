@@ -177,14 +177,8 @@ static void product_text(const arrays *a, text *out) {
 
 /* ---- steps ---------------------------------------------------------------------------------- */
 
-/* How many steps one batch may have: a multiple of those that a launch fuses. */
-static int64_t most_steps(const arrays *a, const sg_kernel *kernel) {
-    const sg_kernel_info info = facts_of(kernel);
-    const options *o = a->session->options;
-    if (!o->stop_on_nan)
-        return o->steps;
-    return info.steps > 1 && info.steps <= STEPS_UNLOOKED ? STEPS_UNLOOKED / info.steps * info.steps
-                                                          : STEPS_UNLOOKED;
+int64_t steps_unlooked(int64_t fused) {
+    return fused <= STEPS_UNLOOKED ? STEPS_UNLOOKED / fused * fused : STEPS_UNLOOKED;
 }
 
 /* Steps and samples, which are waited for at the end. */
@@ -221,8 +215,9 @@ static int give(void *user, int item, uint64_t first, size_t count, const snapsh
 static int run_steps(running *r, sg_arguments *arguments, steps *s) {
     arrays *a = r->arrays;
     const options *o = a->session->options;
-    const int64_t most = most_steps(a, r->kernel);
-    int64_t batch = isatty(STDERR_FILENO) ? 1 : most;
+    const int64_t fused = facts_of(r->kernel).steps;
+    const int64_t most = o->stop_on_nan ? steps_unlooked(fused) : o->steps;
+    int64_t batch = isatty(STDERR_FILENO) && fused < most ? fused : most;
     int *final = new_array((size_t)a->info.arrays, sizeof *final);
     int code = o->stop_on_nan ? look(a, s) : EXIT_DONE;
     while (s->made < o->steps && code == EXIT_DONE && !r->monitors.ended) {

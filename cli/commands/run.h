@@ -17,6 +17,8 @@ typedef struct steps {
 
 /* Shows on a terminal how far a run is and how long it will take, if it is long. */
 void steps_progress(const steps *, int64_t steps);
+/* How many steps are made before --stop-on-nan looks: a multiple of those that a launch fuses. */
+int64_t steps_unlooked(int64_t fused);
 
 /* Prints why a run stopped; its exit code. */
 int steps_stopped(const arrays *, const steps *);
@@ -44,9 +46,10 @@ typedef struct checkpoint {
     char plan[CHECKPOINT_LINE]; /* the schedule, so that a restart makes the same launches */
     int64_t steps;              /* made */
     int64_t size[3];
-    size_t element;
+    size_t element; /* of arrays of the dtype */
     int count;
     char names[CHECKPOINT_ARRAYS][72];
+    size_t bytes[CHECKPOINT_ARRAYS]; /* of a cell of each */
     int record_count;
     checkpoint_record records[CHECKPOINT_RECORDS];
 } checkpoint;

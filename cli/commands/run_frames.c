@@ -17,7 +17,7 @@ static size_t count_cells(const sg_team_part *p, int64_t z) {
  */
 static bool fetch(local *l, const snapshot_files *f, int64_t z, unsigned char *mine) {
     const sg_team_part *p = &l->part;
-    const size_t element = l->work->arrays->info.element_size;
+    const size_t element = arrays_cell(l->work->arrays, f->item);
     const size_t plane = (size_t)(p->size[0] * p->size[1]) * element;
     const size_t row = (size_t)(p->end[0] - p->begin[0]) * element;
     if (count_cells(p, z) == 0)
@@ -44,7 +44,7 @@ static void place(const sg_team_part *p, size_t element, const unsigned char *ce
 static bool gather_plane(local *l, const snapshot_files *f, unsigned char *plane) {
     rank *r = l->rank;
     const int count = r->of->count;
-    const size_t element = l->work->arrays->info.element_size;
+    const size_t element = arrays_cell(l->work->arrays, f->item);
     const int64_t z = (int64_t)(f->first / (uint64_t)(l->part.global[0] * l->part.global[1]));
     sg_team_part *parts = malloc((size_t)count * sizeof *parts);
     if (parts == NULL)
@@ -119,7 +119,7 @@ static bool save_pieces(local *l, const snapshot_files *f) {
 
 static int give(void *user, int item, uint64_t first, size_t count, const snapshot_room *to) {
     const local *l = user;
-    const size_t element = l->work->arrays->info.element_size;
+    const size_t element = arrays_cell(l->work->arrays, item);
     const char *from = (const char *)l->grids[item].data + first * element;
     return rank_good(l->rank, sg_capture_take(to->capture, to->at, from, count * element, NULL))
                ? EXIT_DONE
@@ -128,17 +128,17 @@ static int give(void *user, int item, uint64_t first, size_t count, const snapsh
 
 /* The planes of all images, one after the other, at rank 0. */
 typedef struct planes {
+    const arrays *arrays;
     unsigned char *cells;
     size_t at;
-    size_t element;
 } planes;
 
 static int give_plane(void *user, int item, uint64_t first, size_t count, const snapshot_room *to) {
     planes *p = user;
-    (void)item;
+    const size_t bytes = count * arrays_cell(p->arrays, item);
     (void)first;
-    memcpy(to->memory, p->cells + p->at, count * p->element);
-    p->at += count * p->element;
+    memcpy(to->memory, p->cells + p->at, bytes);
+    p->at += bytes;
     return EXIT_DONE;
 }
 
@@ -146,7 +146,7 @@ static int give_plane(void *user, int item, uint64_t first, size_t count, const 
 static bool take_images(local *l) {
     rank *r = l->rank;
     run_snapshots *s = &l->work->shots;
-    planes p = {.element = l->work->arrays->info.element_size};
+    planes p = {.arrays = l->work->arrays};
     uint64_t bytes = 0;
     for (int i = 0; i < s->image_count; i++)
         bytes += datafile_bytes(&s->files[i].array);

@@ -103,13 +103,17 @@ static int open_file(rank *r, const char *path, int flags) {
     return file;
 }
 
+size_t local_bytes(const local *l, int index) {
+    return l->cells * arrays_cell(l->work->arrays, index);
+}
+
 /* The host's copy of an array goes to the device, and to the previous level that takes it. */
 static void upload(local *l, int index) {
     rank *r = l->rank;
     const arrays *a = l->work->arrays;
     for (int i = 0; i < a->count && r->status == SG_OK; i++)
         if (i == index || a->items[i].copies == index)
-            rank_good(r, sg_upload(r->context, l->grids[i].data, l->host, l->bytes));
+            rank_good(r, sg_upload(r->context, l->grids[i].data, l->host, local_bytes(l, i)));
 }
 
 /* Brings what lies in a file at `offset` to an array. */
@@ -117,10 +121,10 @@ static void load(local *l, const char *path, uint64_t offset, int index) {
     rank *r = l->rank;
     const arrays *a = l->work->arrays;
     char why[MOST_PATH + 128];
-    const part_file file = {open_file(r, path, O_RDONLY), path, offset, a->info.element_size};
+    const part_file file = {open_file(r, path, O_RDONLY), path, offset, arrays_cell(a, index)};
     if (file.file < 0)
         return;
-    memset(l->host, 0, l->bytes);
+    memset(l->host, 0, local_bytes(l, index));
     if (!part_read(&file, &l->part, l->host, why, sizeof why))
         rank_fail(r, why);
     close(file.file);
@@ -131,10 +135,11 @@ void local_store(local *l, const char *path, uint64_t offset, int index) {
     rank *r = l->rank;
     char why[MOST_PATH + 128];
     const part_file file = {open_file(r, path, O_WRONLY), path, offset,
-                            l->work->arrays->info.element_size};
+                            arrays_cell(l->work->arrays, index)};
     if (file.file < 0)
         return;
-    if (rank_good(r, sg_download(r->context, l->host, l->grids[index].data, l->bytes)) &&
+    if (rank_good(r,
+                  sg_download(r->context, l->host, l->grids[index].data, local_bytes(l, index))) &&
         !part_write(&file, &l->part, l->host, why, sizeof why))
         rank_fail(r, why);
     if (close(file.file) != 0)
@@ -159,29 +164,35 @@ bool local_share_path(rank *r, const char *path, char out[MOST_PATH]) {
 bool local_allocate(local *l) {
     const arrays *a = l->work->arrays;
     rank *r = l->rank;
-    l->bytes = a->info.element_size;
+    l->cells = 1;
     for (int axis = 0; axis < 3; axis++)
-        l->bytes *= (size_t)l->part.size[axis];
-    l->host = calloc(l->bytes, 1);
+        l->cells *= (size_t)l->part.size[axis];
+    l->host = calloc(l->cells, a->info.element_size);
     if (l->host == NULL)
         rank_fail(r, "out of memory");
     for (int i = 0; i < a->count && r->status == SG_OK; i++) {
         memcpy(l->grids[i].size, l->part.size, sizeof l->part.size);
         if (arrays_place(a, l->kernel, i) == i &&
-            rank_good(r, sg_alloc(r->context, l->bytes, &l->grids[i].data)))
-            rank_good(r, sg_upload(r->context, l->grids[i].data, l->host, l->bytes));
+            rank_good(r, sg_alloc(r->context, local_bytes(l, i), &l->grids[i].data)))
+            rank_good(r, sg_upload(r->context, l->grids[i].data, l->host, local_bytes(l, i)));
     }
     for (int i = 0; i < a->count; i++)
         l->grids[i].data = l->grids[arrays_place(a, l->kernel, i)].data;
     return rank_agreed(r);
 }
 
+typedef struct beginning {
+    const local *local;
+    int index;
+} beginning;
+
 /* Puts the elements of a box of the whole grid among the rank's own cells. */
 static bool place_cells(void *user, const int64_t begin[3], const int64_t end[3],
                         const unsigned char *elements) {
-    const local *l = user;
+    const beginning *b = user;
+    const local *l = b->local;
     const sg_team_part *p = &l->part;
-    const size_t element = l->work->arrays->info.element_size;
+    const size_t element = arrays_cell(l->work->arrays, b->index);
     const size_t row = (size_t)(end[0] - begin[0]) * element;
     int64_t at[3];
     for (int axis = 0; axis < 3; axis++)
@@ -205,8 +216,8 @@ static void begin_with(local *l, int index) {
     memcpy(in.size, l->part.global, sizeof in.size);
     memcpy(in.begin, l->part.begin, sizeof in.begin);
     memcpy(in.end, l->part.end, sizeof in.end);
-    memset(l->host, 0, l->bytes);
-    if (rank_good(r, initial_each(r->context, &in, place_cells, l)))
+    memset(l->host, 0, local_bytes(l, index));
+    if (rank_good(r, initial_each(r->context, &in, place_cells, &(beginning){l, index})))
         upload(l, index);
 }
 
@@ -241,7 +252,7 @@ bool local_summarise(local *l, int index, summary *out) {
     const size_t element = dtype_words[type].bytes;
     values v = {.type = type};
     double least[1], most[1], counts[2], all[2]; /* counts below 2^53 are exact */
-    if (rank_good(r, sg_download(r->context, l->host, l->grids[index].data, l->bytes)))
+    if (rank_good(r, sg_download(r->context, l->host, l->grids[index].data, local_bytes(l, index))))
         for (int64_t z = p->low[2]; z < p->low[2] + p->end[2] - p->begin[2]; z++)
             for (int64_t y = p->low[1]; y < p->low[1] + p->end[1] - p->begin[1]; y++)
                 values_add(

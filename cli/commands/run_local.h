@@ -53,7 +53,7 @@ typedef struct local {
     work *work;
     sg_kernel *kernel;
     sg_team_part part;
-    size_t bytes; /* of an array */
+    size_t cells; /* of an array */
     unsigned char *host;
     sg_grid grids[CHECKPOINT_ARRAYS];
     void *temporary;
@@ -64,6 +64,9 @@ typedef struct local {
     int64_t made, sound;
     double seconds;
 } local;
+
+/* The bytes of an array. */
+size_t local_bytes(const local *, int index);
 
 /* Collective, as the rest: allocates the arrays, fills them, and gives them back. */
 bool local_allocate(local *);

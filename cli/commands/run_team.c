@@ -11,8 +11,6 @@
 #include "base/clock.h"
 #include "cli/commands/run_local.h"
 
-enum { UNLOOKED = 100 };
-
 /* ---- steps ----------------------------------------------------------------------------------- */
 
 /* Writes the state. Rank 0 makes the file and puts it in its place when all have written. */
@@ -50,10 +48,10 @@ static bool save_state(local *l) {
 
 /* How many steps to make before something is to be done: a multiple of what a launch makes, except
    where a checkpoint or a snapshot comes. */
-static int64_t next_batch(const local *l, int64_t batch) {
+static int64_t next_batch(const local *l, int64_t batch, int64_t fused) {
     const options *o = l->work->options;
-    return steps_until_due(o, l->work->due, l->made,
-                           o->stop_on_nan && batch > UNLOOKED ? UNLOOKED : batch);
+    const int64_t most = steps_unlooked(fused);
+    return steps_until_due(o, l->work->due, l->made, o->stop_on_nan && batch > most ? most : batch);
 }
 
 /* After every --every steps. */
@@ -104,7 +102,7 @@ static void make_steps(local *l, sg_arguments *a, int64_t fused) {
     int64_t batch = fused;
     int bad = o->stop_on_nan ? local_find_nan(l) : -1;
     while (r->status == SG_OK && bad < 0 && l->made < o->steps && !l->ended) {
-        const int64_t count = next_batch(l, batch);
+        const int64_t count = next_batch(l, batch, fused);
         double took = l->seconds;
         if (!make_batch(l, a, count))
             return;

@@ -116,6 +116,11 @@ bool arrays_is(const arrays *, sg_kind);
 /* Whether steps change what the item holds: a level of an inout field that is read. */
 bool arrays_changes(const arrays *, int item);
 
+/* The bytes of an element. */
+static inline size_t arrays_cell(const arrays *a, int item) {
+    return dtype_words[a->items[item].type].bytes;
+}
+
 /* Describes an item for a file. */
 void arrays_describe(const arrays *, int item, datafile_array *out);
 

@@ -13,6 +13,7 @@ enum { PIECE = 1 << 20 };
 
 static int list_sets(point_files *p) {
     const int count = p->arrays->info.point_sets;
+    const bool wide = p->arrays->info.element_size == sizeof(double); /* samples are no cells */
     p->files = new_array((size_t)count, sizeof *p->files);
     for (; p->count < count; p->count++) {
         sg_points_info info = {.struct_size = sizeof info};
@@ -20,7 +21,7 @@ static int list_sets(point_files *p) {
         if (status != SG_OK)
             return session_code(p->arrays->session, status);
         p->files[p->count] = (point_file){
-            .name = info.name, .injects = info.injects, .type = p->arrays->items[0].type};
+            .name = info.name, .injects = info.injects, .type = wide ? DTYPE_DOUBLE : DTYPE_FLOAT};
     }
     return EXIT_DONE;
 }

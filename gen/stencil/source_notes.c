@@ -51,13 +51,16 @@ void source_write_extents(text *t, int dims) {
 /* A map of what bulk copies fetch, as the driver makes it. */
 static void write_map(text *t, const program *program, const program_launch *l, int which,
                       const int *arrays) {
+    static const char *const words[] = {"UINT16", "FLOAT32", "FLOAT64"};
     const program_map *m = &l->grid.maps[which];
+    const size_t bytes = program_grid_bytes(program, m->grid); /* the same of all maps */
+    const char *cell = bytes == program->element_bytes ? "sizeof(Real)" : "2";
     if (which == 0) {
         text_add(t, "//     cuuint64_t sizes[3] = {");
         for (int k = 0; k < AXES; k++)
             text_printf(t, "%s%s", k > 0 ? ", " : "",
                         l->grid.axes[k] < 0 ? "1" : extents[l->grid.axes[k]]);
-        text_printf(t, "}, strides[2] = {sizeof(Real) * nx, sizeof(Real) * nx%s};\n",
+        text_printf(t, "}, strides[2] = {%s * nx, %s * nx%s};\n", cell, cell,
                     l->grid.axes[2] == 2 ? " * ny" : "");
         text_add(t, "//     cuuint32_t steps[3] = {1, 1, 1};\n");
     }
@@ -69,8 +72,7 @@ static void write_map(text *t, const program *program, const program_launch *l, 
         "//         array_%d, sizes, strides, box_%d, steps, CU_TENSOR_MAP_INTERLEAVE_NONE,\n"
         "//         CU_TENSOR_MAP_SWIZZLE_NONE, CU_TENSOR_MAP_L2_PROMOTION_L2_128B,\n"
         "//         CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);\n",
-        which, m->box[0], m->box[1], m->box[2], which,
-        program->element_bytes == sizeof(double) ? "FLOAT64" : "FLOAT32",
+        which, m->box[0], m->box[1], m->box[2], which, words[bytes / 4],
         arrays != NULL ? arrays[m->grid] : m->grid, which);
 }
 

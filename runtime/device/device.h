@@ -85,7 +85,7 @@ typedef struct device_copy {
  */
 typedef struct device_map {
     void *data;
-    size_t element_bytes;       /* 4: float, 8: double */
+    size_t element_bytes;       /* 2: 16 bits, 4: float, 8: double */
     int64_t size[3], stride[3]; /* in elements */
     int box[3];
 } device_map;

@@ -34,7 +34,6 @@ static bool divide(job *j, const building *b, const sg_kernel *k, const int *wan
     const program *p = k->program;
     if (!program_is_grid(p))
         context_refuse(j, "'%s' is no stencil, of which alone a team runs parts", p->name);
-    team_refuse_narrow(j, p);
     parts_choose(j, p, b->count, wanted, !last, part);
     for (int axis = 0; axis < p->dims; axis++)
         how->size[axis] = (part->global[axis] - 1) / part->ranks[axis] + 1;
@@ -219,10 +218,8 @@ static void forecast(job *j, estimating *e, sg_team_part *part) {
     r.halo.send_count =
         parts_faces(p, part, low, high, p->grid.corners || r.depth > 1, true, r.halo.sends);
     f.messages = r.halo.send_count;
-    for (int i = 0; i < r.halo.send_count; i++)
-        f.bytes += (r.halo.sends[i].size[0] * r.halo.sends[i].size[1] * r.halo.sends[i].size[2] *
-                    (int64_t)p->element_bytes);
-    f.bytes *= run_stale(&r, false, stale);
+    const int count = run_stale(&r, false, stale);
+    f.bytes = (int64_t)faces_bytes(p, r.halo.sends, r.halo.send_count, stale, count);
     model_forecast(model_link(e->link), &r, hidden_cells(&r), interior, &f);
     context_write(j, e->out, &f, sizeof f, "sg_team_forecast");
 }

@@ -5,21 +5,13 @@
 #include "base/clock.h"
 #include "runtime/team/team.h"
 
-void team_refuse_narrow(job *j, const program *p) {
-    for (int i = 0; i < p->array_count; i++)
-        if (program_grid_bytes(p, i) != p->element_bytes)
-            context_refuse(j, "'%s' has cells of %s, and a team exchanges cells of the dtype alone",
-                           p->name, p->arrays[i].dtype);
-}
-
-static size_t face_bytes(const sg_kernel *k, const face *f) {
-    return (size_t)(f->size[0] * f->size[1] * f->size[2]) * k->program->element_bytes;
-}
-
-static size_t faces_bytes(const sg_kernel *k, const face *faces, int count) {
-    size_t bytes = 0;
-    for (int i = 0; i < count; i++)
-        bytes += face_bytes(k, &faces[i]);
+size_t faces_bytes(const program *p, const face *faces, int face_count, const int *arrays,
+                   int count) {
+    size_t cells = 0, bytes = 0;
+    for (int i = 0; i < face_count; i++)
+        cells += (size_t)(faces[i].size[0] * faces[i].size[1] * faces[i].size[2]);
+    for (int a = 0; a < count; a++)
+        bytes += cells * program_grid_bytes(p, arrays[a]);
     return bytes;
 }
 
@@ -43,21 +35,21 @@ void team_make_room(job *j, sg_team *t, struct team_buffer *b, size_t bytes, boo
         job_fail(j, FAULT_MEMORY, NULL, 0, "out of memory");
 }
 
-void halo_prepare(job *j, const halo *h, int arrays) {
-    const size_t count = (size_t)arrays;
+void halo_prepare(job *j, const halo *h, const int *arrays, int count) {
+    const program *p = h->kernel->program;
     if (h->team->stores != NULL)
         return;
     team_make_room(j, h->team, &h->team->outgoing,
-                   count * faces_bytes(h->kernel, h->sends, h->send_count), true);
+                   faces_bytes(p, h->sends, h->send_count, arrays, count), true);
     team_make_room(j, h->team, &h->team->incoming,
-                   count * faces_bytes(h->kernel, h->receives, h->receive_count), true);
+                   faces_bytes(p, h->receives, h->receive_count, arrays, count), true);
 }
 
 /* The cells of a face in an array. */
-static launch_grid cells_of(const sg_kernel *k, const launch_grid *whole, const face *f) {
+static launch_grid cells_of(const launch_grid *whole, const face *f, size_t element) {
     launch_grid cells = *whole;
     for (int axis = 0; axis < PROGRAM_AXES; axis++)
-        cells.data += f->begin[axis] * whole->stride[axis] * (int64_t)k->program->element_bytes;
+        cells.data += f->begin[axis] * whole->stride[axis] * (int64_t)element;
     return cells;
 }
 
@@ -86,9 +78,10 @@ typedef struct transfer {
 } transfer;
 
 static launch_grid find_cells(const transfer *t, const face *faces, int i, int array) {
-    return t->sources != NULL
-               ? t->sources[i * t->count + array]
-               : cells_of(t->halo->kernel, &t->launch->grids[t->arrays[array]], &faces[i]);
+    const int which = t->arrays[array];
+    return t->sources != NULL ? t->sources[i * t->count + array]
+                              : cells_of(&t->launch->grids[which], &faces[i],
+                                         program_grid_bytes(t->halo->kernel->program, which));
 }
 
 /* The message of each face: the cells themselves, or their place in the buffer. With `pack`, cells
@@ -96,20 +89,21 @@ static launch_grid find_cells(const transfer *t, const face *faces, int i, int a
 static void lay_messages(job *j, const transfer *t, const face *faces, int face_count,
                          unsigned char *buffer, bool pack, bool unpack, sg_message *out) {
     const sg_kernel *k = t->halo->kernel;
+    const program *p = k->program;
     for (int i = 0; i < face_count; i++) {
         const face *f = &faces[i];
-        const size_t bytes = face_bytes(k, f);
         const launch_grid first = find_cells(t, faces, i, 0);
         const bool in_place =
             t->count == 1 && !t->apart && is_direct(t->halo->team) && is_dense(&first, f->size);
-        out[i] = (sg_message){f->rank, in_place ? first.data : buffer, (size_t)t->count * bytes};
+        out[i] = (sg_message){f->rank, in_place ? first.data : buffer,
+                              faces_bytes(p, f, 1, t->arrays, t->count)};
         for (int a = 0; a < t->count && !in_place && (pack || unpack); a++) {
             const launch_grid cells = find_cells(t, faces, i, a);
-            const launch_grid packed = dense(buffer + (size_t)a * bytes, f->size);
-            launch_copy(j, k, k->program->element_bytes, f->size, pack ? &cells : &packed,
+            const launch_grid packed = dense(buffer + faces_bytes(p, f, 1, t->arrays, a), f->size);
+            launch_copy(j, k, program_grid_bytes(p, t->arrays[a]), f->size, pack ? &cells : &packed,
                         pack ? &packed : &cells, t->stream);
         }
-        buffer += (size_t)t->count * bytes;
+        buffer += out[i].bytes;
     }
 }
 
@@ -221,7 +215,7 @@ void halo_exchange(job *j, const halo *h, const launch *l, const int *arrays, in
     for (int i = 0; i < count; i++)
         origins[i] = final[arrays[i]];
     team->exchanges++;
-    team->bytes += (int64_t)count * (int64_t)faces_bytes(h->kernel, h->sends, h->send_count);
+    team->bytes += (int64_t)faces_bytes(h->kernel->program, h->sends, h->send_count, arrays, count);
     stores_exchange(j, team->stores, h->kernel, h->sends, h->send_count, h->receives,
                     h->receive_count, l, arrays, origins, count, written, stream);
 }

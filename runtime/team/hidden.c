@@ -151,14 +151,11 @@ static bool pays(const run *r, int64_t slab_cells) {
     const double cells =
         (double)r->part.size[0] * (double)r->part.size[1] * (double)r->part.size[2];
     int stale[LAUNCH_ARRAYS];
-    double bytes = 0;
-    for (int i = 0; i < r->halo.send_count; i++)
-        bytes += (double)(r->halo.sends[i].size[0] * r->halo.sends[i].size[1] *
-                          r->halo.sends[i].size[2]);
+    const int count = run_stale(r, false, stale);
     const double whole = launch + fused * (double)r->part.steps * cells * p->grid.bytes_per_point /
                                       model_rate_of(r->team);
     return model_hides(model_link_of(r->team), whole, (double)slab_cells / cells, r->slab_count,
-                       bytes * (double)p->element_bytes * run_stale(r, false, stale));
+                       (double)faces_bytes(p, r->halo.sends, r->halo.send_count, stale, count));
 }
 
 void hidden_prepare(job *j, run *r) {
@@ -185,9 +182,9 @@ void hidden_prepare(job *j, run *r) {
             if (pass > 0)
                 s->written[i % p->array_count] = (launch_grid){
                     .data = t->slabs.device + bytes, .stride = {1, size[0], size[0] * size[1]}};
-            bytes +=
-                ((size_t)(size[0] * size[1] * size[2]) * p->element_bytes + PROGRAM_ALIGNMENT - 1) /
-                PROGRAM_ALIGNMENT * PROGRAM_ALIGNMENT;
+            const size_t own =
+                (size_t)(size[0] * size[1] * size[2]) * program_grid_bytes(p, i % p->array_count);
+            bytes += (own + PROGRAM_ALIGNMENT - 1) / PROGRAM_ALIGNMENT * PROGRAM_ALIGNMENT;
         }
         team_make_room(j, t, &t->slabs, bytes, false);
     }
@@ -202,7 +199,8 @@ static void send_slab(job *j, const run *r, const slab *s, const leap *by, void 
         if (p->arrays[i].written)
             l.grids[i] = s->written[i];
         else
-            l.grids[i].data += s->begin * l.grids[i].stride[s->axis] * (int64_t)p->element_bytes;
+            l.grids[i].data +=
+                s->begin * l.grids[i].stride[s->axis] * (int64_t)program_grid_bytes(p, i);
     run_send(j, r, &l, by, stream);
 }
 
@@ -217,7 +215,7 @@ static void find_sources(const run *r, const int *stale, int count, launch_grid 
                 out[i] = s->written[w];
         for (int axis = 0; axis < PROGRAM_AXES; axis++)
             out[i].data += (f->begin[axis] - (axis == s->axis ? s->begin : 0)) *
-                           out[i].stride[axis] * (int64_t)p->element_bytes;
+                           out[i].stride[axis] * (int64_t)program_grid_bytes(p, stale[i % count]);
     }
 }
 

@@ -42,6 +42,14 @@ double model_rate(const program *p, const sg_team_part *part, double seconds) {
     return points * p->grid.bytes_per_point / seconds;
 }
 
+static double cell_bytes(const program *p) {
+    size_t most = 0;
+    for (int i = 0; i < p->array_count; i++)
+        if (p->arrays[i].written && program_grid_bytes(p, i) > most)
+            most = program_grid_bytes(p, i);
+    return (double)most;
+}
+
 /* Fewer exchanges of wider ghost cells compute more: with k launches a step takes latency / k, and
    on average (k − 1) / 2 more layers of cells at each cut. A step whose exchange is hidden takes
    some time too, as it has more launches, and waits for what is longer than the step. */
@@ -57,7 +65,7 @@ int parts_launches(const team_link *l, double rate, const program *p, const sg_t
         const int64_t reach = p->grid.low[axis] + p->grid.high[axis];
         const int sides = ranks == 1 ? 0 : ranks == 2 && !p->grid.periodic[axis] ? 1 : 2;
         layer += sides * (double)reach / 2 / cells;
-        bytes += sides * (double)reach / 2 * points / cells * (double)p->element_bytes;
+        bytes += sides * (double)reach / 2 * points / cells * cell_bytes(p);
         if (sides > 0 && reach > 0 && (int64_t)cells / (4 * reach) < most)
             most = (int64_t)cells / (4 * reach);
     }

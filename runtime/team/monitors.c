@@ -112,7 +112,7 @@ static void sample(job *j, void *argument) {
     if (r->arguments == NULL)
         context_refuse(j, "sg_team_monitor_sample needs arguments");
     run_open(j, r, m->map->program->grid.corners);
-    halo_prepare(j, &r->halo, m->array_count);
+    halo_prepare(j, &r->halo, m->array, m->array_count);
     halo_show(j, &r->halo, &r->launch);
     halo_exchange(j, &r->halo, &r->launch, m->array, m->array_count, r->final, true, r->stream);
     team_together(j, m->team, sample_own, s);

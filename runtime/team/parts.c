@@ -145,7 +145,14 @@ static bool take_wanted(job *j, const program *p, int ranks, const int *wanted, 
     return true;
 }
 
-void parts_choose(job *j, const program *p, int ranks, const int *wanted, bool single,
+bool parts_narrow(const program *p) {
+    bool narrow = false;
+    for (int i = 0; i < p->array_count; i++)
+        narrow |= p->arrays[i].written && program_grid_bytes(p, i) < p->element_bytes;
+    return narrow;
+}
+
+void parts_choose(job *j, const program *p, int ranks, const int *wanted, bool planned,
                   sg_team_part *part) {
     int grid[3] = {p->dims == 1 ? ranks : 1, p->dims == 2 ? ranks : 1, p->dims == 3 ? ranks : 1};
     const bool given = take_wanted(j, p, ranks, wanted, grid);
@@ -154,7 +161,8 @@ void parts_choose(job *j, const program *p, int ranks, const int *wanted, bool s
         const needs n = needs_of(p, part->global, part->steps, part->launches);
         if (given ? too_thin(&n, grid) < 0 : choose(&n, ranks, grid))
             break;
-        if (part->steps == 1 || (!single && parts_steps(p, part->global, part->steps - 1) == 1))
+        if (part->steps == 1 ||
+            (!planned && (parts_narrow(p) || parts_steps(p, part->global, part->steps - 1) == 1)))
             refuse(j, &n, grid);
     }
     for (int axis = 0; axis < 3; axis++)

@@ -53,7 +53,6 @@ static void arrange_part(job *j, const sg_team *t, const sg_kernel *k, sg_team_p
     int64_t low[3], high[3], points = 1;
     if (!program_is_grid(p))
         context_refuse(j, "'%s' is no stencil, of which alone a team runs parts", p->name);
-    team_refuse_narrow(j, p);
     for (int axis = 0; axis < PROGRAM_AXES; axis++) {
         int64_t *size = &part->global[axis];
         if (*size == 0 && axis >= p->dims)
@@ -314,10 +313,11 @@ static void run_own(job *j, run *r) {
         context_refuse(j, "'%s' has points: run it by sg_team_run_points", p->name);
     run_open(j, r, false);
     run_check_points(j, r->kernel, &r->part);
-    halo_prepare(j, &r->halo, run_stale(r, true, stale));
+    const int count = run_stale(r, true, stale);
+    halo_prepare(j, &r->halo, stale, count);
     hidden_prepare(j, r);
     r->written = true;
-    if (r->halo.send_count + r->halo.receive_count == 0 && r->points == NULL)
+    if (r->halo.send_count + r->halo.receive_count == 0 && r->points == NULL && !parts_narrow(p))
         steps_make(j, r->kernel, &r->launch, r->count, r->stream, r->final);
     else
         make_steps(j, r);

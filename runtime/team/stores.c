@@ -21,7 +21,7 @@ enum {
 typedef struct stored_face {
     const void *from;
     void *to;
-    int32_t size[3], unused;
+    int32_t size[3], element;
     int64_t from_stride[2], to_stride[2];
 } stored_face;
 
@@ -32,7 +32,7 @@ typedef struct word_list {
 } word_list;
 
 typedef struct arguments {
-    int32_t element, faces, asks, ends;
+    int32_t faces, asks, ends;
     unsigned *count, *done, *failed, *own;
     int64_t most;
     word_list ready, sent;
@@ -173,11 +173,12 @@ static int64_t offset_of(const int64_t at[3], const int64_t stride[3]) {
    has rotated as this rank's has. */
 static stored_face make_face(const stores *s, const sg_kernel *k, const launch_grid *own,
                              const face *f, int origin) {
-    const size_t element = k->program->element_bytes;
+    const size_t element = program_grid_bytes(k->program, origin);
     const int there = f->rank * s->arrays + origin;
     const int64_t *stride = s->all[there].stride;
     stored_face out = {
         .from = own->data + offset_of(f->begin, own->stride) * (int64_t)element,
+        .element = (int32_t)element,
         .to = s->data[there] + offset_of(f->there, stride) * (int64_t)element,
         .from_stride = {own->stride[1], own->stride[2]},
         .to_stride = {stride[1], stride[2]},
@@ -191,7 +192,8 @@ static stored_face make_face(const stores *s, const sg_kernel *k, const launch_g
 static int64_t count_blocks(const arguments *a) {
     int64_t bytes = 0;
     for (int i = 0; i < a->faces; i++)
-        bytes += (int64_t)a->face[i].size[0] * a->face[i].size[1] * a->face[i].size[2] * a->element;
+        bytes += (int64_t)a->face[i].size[0] * a->face[i].size[1] * a->face[i].size[2] *
+                 a->face[i].element;
     const int64_t blocks = bytes / (16 * THREADS) + 1;
     return blocks < BLOCKS ? blocks : BLOCKS;
 }
@@ -208,8 +210,7 @@ static void send(job *j, stores *s, arguments *a, void *stream) {
 void stores_exchange(job *j, stores *s, const sg_kernel *k, const face *sends, int send_count,
                      const face *receives, int receive_count, const launch *l, const int *arrays,
                      const int *origins, int count, bool asks, void *stream) {
-    arguments a = {.element = (int32_t)k->program->element_bytes,
-                   .asks = asks,
+    arguments a = {.asks = asks,
                    .count = s->words + COUNT,
                    .done = s->words + DONE,
                    .failed = s->words + FAILED,

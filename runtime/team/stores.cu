@@ -9,7 +9,7 @@
 struct Face {
     const char *from;
     char *to;
-    int size[3];            // x in elements
+    int size[3], element;   // x in elements, of 2, 4 or 8 bytes
     long long from_stride[2], to_stride[2]; // of y and z, in elements
 };
 
@@ -21,7 +21,7 @@ struct Words {
 };
 
 struct Arguments {
-    int element, faces; // element: 4 or 8 bytes
+    int faces;
     int asks;           // neighbours may still write or read their ghost cells: they say when not
     int ends;           // these are the last faces of the exchange: words are told and waited for
     unsigned *count;    // exchanges so far: kept here, so that a graph that is replayed goes on
@@ -66,8 +66,8 @@ __device__ void copy_piece(const Face &f, long long words) {
         to[i] = from[i];
 }
 
-__device__ bool is_piece(const Face &f, int element, long long &words) {
-    const long long row = f.size[0], plane = row * f.size[1], bytes = plane * f.size[2] * element;
+__device__ bool is_piece(const Face &f, long long &words) {
+    const long long row = f.size[0], plane = row * f.size[1], bytes = plane * f.size[2] * f.element;
     words = bytes / 16;
     return (f.size[1] == 1 || (f.from_stride[0] == row && f.to_stride[0] == row)) &&
            (f.size[2] == 1 || (f.from_stride[1] == plane && f.to_stride[1] == plane)) &&
@@ -101,13 +101,16 @@ extern "C" __global__ void __launch_bounds__(512) exchange(const __grid_constant
         __syncthreads(); // all neighbours are ready
     }
     for (int i = 0; i < a.faces; ++i) {
+        const Face &f = a.face[i];
         long long words;
-        if (is_piece(a.face[i], a.element, words))
-            copy_piece(a.face[i], words);
-        else if (a.element == 4)
-            copy_face<unsigned>(a.face[i]);
+        if (is_piece(f, words))
+            copy_piece(f, words);
+        else if (f.element == 2)
+            copy_face<unsigned short>(f);
+        else if (f.element == 4)
+            copy_face<unsigned>(f);
         else
-            copy_face<unsigned long long>(a.face[i]);
+            copy_face<unsigned long long>(f);
     }
     __threadfence_system(); // the cells are there before the word that tells so
     if (!a.ends)

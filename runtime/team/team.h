@@ -42,9 +42,6 @@ struct sg_team {
     void *side; /* a stream of high priority, for stores and NCCL; else NULL */
 };
 
-/* Refuses a program with arrays of 16 bits: exchanges move cells of the dtype. */
-void team_refuse_narrow(job *, const program *);
-
 digest team_digest(const sg_kernel *);
 /* NULL: there is none. */
 team_division *team_find(const sg_team *, const digest *source);
@@ -97,9 +94,14 @@ const char *parts_text(job *, const program *, const int grid[3]);
 /* Sets part->ranks and part->steps, by part->global and part->launches: the wanted process grid, or
    the best one if wanted is NULL or all 0, and the most steps a launch for which its parts are
    thick enough. Shorter launches of several steps make the same bytes; a kernel of such launches
-   makes none of one step, unless `single`. Fails with FAULT_PLAN where parts are too thin. */
-void parts_choose(job *, const program *, int ranks, const int *wanted, bool single,
+   makes none of one step, unless `planned`: the kernel will be built again for what is chosen.
+   Cells of 16 bits are rounded after each launch, so that shorter ones make other bytes: there are
+   none, unless `planned`. Fails with FAULT_PLAN where parts are too thin. */
+void parts_choose(job *, const program *, int ranks, const int *wanted, bool planned,
                   sg_team_part *part);
+
+/* Whether launches write cells of 16 bits, so that the steps of each say what is rounded. */
+bool parts_narrow(const program *);
 
 /* The steps whose ghost cells these parts are thick enough for. */
 int64_t parts_most_steps(const program *, const sg_team_part *);
@@ -157,8 +159,11 @@ typedef struct halo {
     int send_count, receive_count;
 } halo;
 
-/* Makes room for exchanges of `arrays` arrays at a time. */
-void halo_prepare(job *, const halo *, int arrays);
+/* The bytes of the faces' cells of these arrays. */
+size_t faces_bytes(const program *, const face *, int face_count, const int *arrays, int count);
+
+/* Makes room for exchanges of these arrays at a time. */
+void halo_prepare(job *, const halo *, const int *arrays, int count);
 
 /* Where other ranks find the arrays of a run, before its first exchange. Collective. */
 void halo_show(job *, const halo *, const launch *);

@@ -3,8 +3,8 @@
 # rank makes, checkpoints, refusals, and nothing left behind by what fails.
 . "$(dirname "$0")/common.sh"
 . "$(dirname "$0")/arrays.sh"
+. "$(dirname "$0")/ranks.sh"
 export SG_CACHE="$folder/cache" # so that each kernel is compiled once
-export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 cpu='--device cpu'
 
 # numbers COUNT SEED [RANGE]: from −8 to 8, or from 0 to RANGE, in no order.
@@ -27,11 +27,6 @@ mkdir "$folder/results"
 results=$folder/results
 clear_results() {
     rm -f "$results"/*
-}
-
-# alike FILE FILE
-alike() {
-    cmp "$1" "$2" >/dev/null 2>&1 || flunk "$1 and $2 differ: $(cmp "$1" "$2" 2>&1)"
 }
 
 # as_one RANKS ARGUMENT…: a run on so many ranks writes what one rank does.
@@ -490,21 +485,8 @@ says 'is no stencil'
 
 # ---- MPI -------------------------------------------------------------------------------------------
 
-module=$(dirname "$STENCILGEN")/libstencilgen_mpi.so
-
-# mpi CODE COUNT ARGUMENT…: the command as so many processes.
-mpi() {
-    wanted=$1
-    processes=$2
-    shift 2
-    timeout -k 5 120 mpirun --oversubscribe -n "$processes" "$STENCILGEN" "$@" >"$out" 2>"$err" </dev/null
-    code=$?
-    [ "$code" = "$wanted" ] ||
-        flunk "exit code $code instead of $wanted: $processes × stencilgen $*: $(cat "$err")"
-}
-
 begin 'processes of MPI'
-if has mpirun && { [ -e "$module" ] || { skip 'there is no libstencilgen_mpi.so' && false; }; }; then
+if has_mpi; then
     exits 0 run $cpu $wave --steps 9 --schedule naive --output "$results/alone.npy"
     exits 0 run $cpu specs/heat3d7.lua --input "$folder/three.npy" --steps 4 --schedule naive \
         --output "$results/alone3.npy"

@@ -41,8 +41,9 @@ static int packs_for(const plan *p, int elements) {
     return (elements + p->schedule.vector - 1) / p->schedule.vector;
 }
 
+/* Of a cell in memory, of all arrays. */
 static int bytes_of(const plan *p) {
-    return (int)dtype_words[p->facts->model->dtype].bytes;
+    return (int)dtype_words[model_storage(p->facts->model, 0)].bytes;
 }
 
 static void lay_box(const plan *p, const plan_array *a, int box[AXES]) {
@@ -347,6 +348,7 @@ static const form sums_form = {.file = "bulk.cu",
                                .points = true,
                                .packs = true,
                                .one_way = true,
+                               .narrow = true,
                                .fit = fit,
                                .cost = cost,
                                .macros = macros,
@@ -376,6 +378,13 @@ static bool fills_with_zeros(const model *m) {
     return true;
 }
 
+static bool has_one_storage(const model *m) {
+    bool one = true;
+    for (int f = 1; f < m->field_count; f++)
+        one &= model_storage(m, f) == model_storage(m, 0);
+    return one;
+}
+
 /* Whether what a boundary keeps of each written field is fetched, because a tap reads it. */
 static bool reads_what_it_keeps(const model *m) {
     for (int o = 0; o < m->output_count; o++) {
@@ -391,8 +400,9 @@ static bool reads_what_it_keeps(const model *m) {
 
 static const char *refuse(job *j, const plan_facts *f, const schedule *s) {
     (void)j;
-    return f->model->dims < 2 ? "it walks the last of several axes"
-           : !f->linear       ? "it keeps partial sums, and the update is not linear"
+    return f->model->dims < 2           ? "it walks the last of several axes"
+           : !has_one_storage(f->model) ? "its copies bring cells of one type"
+           : !f->linear                 ? "it keeps partial sums, and the update is not linear"
            : !fills_with_zeros(f->model)
                ? "its copies fill what lies outside of the grid with zeros: the boundary must be "
                  "fixed or zero"
@@ -445,6 +455,7 @@ const method method_bulk = {
         "bulk copies bring tiles to shared memory (sm_90 on), and each plane adds to partial "
         "sums in registers; in 3D a block walks the last axis",
     .keys = SCHEDULE_COARSEN | SCHEDULE_ROWS | SCHEDULE_VECTOR,
+    .known_of_floats = true,
     .textbook_tile = 32,
     .walk = walk,
     .refuse = refuse,

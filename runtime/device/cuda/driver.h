@@ -100,6 +100,7 @@ enum {
 
     CU_MEMORY_DEVICE = 2,
 
+    CU_MAP_UINT16 = 1, /* any cell of 16 bits */
     CU_MAP_FLOAT = 7,
     CU_MAP_DOUBLE = 8,
     CU_MAP_FETCH_128 = 2, /* bytes that the L2 takes from memory at once */

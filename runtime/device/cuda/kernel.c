@@ -265,7 +265,9 @@ bool cuda_map(device *base, const device_map *m, void *to) {
     bool pushed;
     if (cuda_enter(d, &pushed) != CU_OK)
         return false;
-    const cu_map_type type = m->element_bytes == 8 ? CU_MAP_DOUBLE : CU_MAP_FLOAT;
+    const cu_map_type type = m->element_bytes == 8   ? CU_MAP_DOUBLE
+                             : m->element_bytes == 4 ? CU_MAP_FLOAT
+                                                     : CU_MAP_UINT16;
     const cu_result code = d->driver.map_tiled(to, type, 3, m->data, size, strides, box, steps, 0,
                                                0, CU_MAP_FETCH_128, 0);
     cuda_leave(d, pushed);

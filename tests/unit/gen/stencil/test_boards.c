@@ -138,7 +138,30 @@ static void many_steps_are_not_fused_at_a_loss(void **state) {
     job_end(l.job);
 }
 
+static const char *method_for(const char *shape, const char *dtype, const char *schedule,
+                              int64_t n) {
+    loaded l;
+    planning p = {.schedule = schedule, .size = CUBE(n), .steps = 1};
+    job *j = make(&p, &l, shape, dtype, "fixed");
+    const char *name = plan_method(p.plan)->name;
+    job_end(j);
+    job_end(l.job);
+    return name;
+}
+
+/* The model expects `bulk` to be faster with half for both. */
+static void cells_of_16_bits_take_bulk_where_floats_do(void **state) {
+    static const char half[] = "float', storage = 'half";
+    (void)state;
+    assert_string_equal(method_for("star(3, 1)", "float", "", 512), "streamed");
+    assert_string_equal(method_for("star(3, 1)", half, "", 512), "streamed");
+    assert_string_equal(method_for("star(3, 2)", "float", "", 768), "bulk");
+    assert_string_equal(method_for("star(3, 2)", half, "", 768), "bulk");
+    assert_string_equal(method_for("star(3, 1)", half, "bulk", 512), "bulk");
+}
+
 static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(cells_of_16_bits_take_bulk_where_floats_do),
     cmocka_unit_test(times_are_right_to_a_tenth),
     cmocka_unit_test(short_rows_are_walked_by_warps),
     cmocka_unit_test(many_steps_are_not_fused_at_a_loss),

@@ -3,6 +3,7 @@
 #ifndef SG_TESTS_TEAM_SAME_H
 #define SG_TESTS_TEAM_SAME_H
 
+#include "base/dtype.h"
 #include "tests/unit/runtime/team/ranks.h"
 #include "tests/unit/scratch_folder.h"
 
@@ -18,6 +19,7 @@ typedef struct shared {
     const problem *problem;
     sg_kernel *kernel;
     sg_kernel_info info;
+    sg_array_info array[MOST_ARRAYS];
     unsigned char *before[MOST_ARRAYS], *after[MOST_ARRAYS]; /* of the whole grid */
     int final[MOST_ARRAYS];
 } shared;
@@ -29,9 +31,9 @@ static int64_t points_of(const int64_t size[3]) {
 }
 
 /* Copies a box between the whole grid and a part's array. */
-static void copy_part(const shared *s, const sg_team_part *p, unsigned char *whole,
+static void copy_part(const shared *s, const sg_team_part *p, int array, unsigned char *whole,
                       unsigned char *part, int to_part) {
-    const size_t element = s->info.element_size;
+    const size_t element = s->array[array].element_size;
     const int64_t *global = s->problem->size;
     for (int64_t z = p->begin[2]; z < p->end[2]; z++)
         for (int64_t y = p->begin[1]; y < p->end[1]; y++) {
@@ -66,13 +68,13 @@ static void take_part(rank *r) {
     if (!good(r, sg_team_arrange(r->team, s->kernel, &part)))
         return;
     unsigned char *data[MOST_ARRAYS];
-    const size_t bytes = (size_t)points_of(part.size) * s->info.element_size;
     sg_grid grids[MOST_ARRAYS];
     int final[MOST_ARRAYS];
     for (int i = 0; i < s->info.arrays; i++) {
+        const size_t bytes = (size_t)points_of(part.size) * s->array[i].element_size;
         data[i] = aligned_alloc(64, (bytes + 63) / 64 * 64);
         memset(data[i], 0xff, bytes); /* NaN, also in ghost cells */
-        copy_part(s, &part, s->before[i], data[i], 1);
+        copy_part(s, &part, i, s->before[i], data[i], 1);
     }
     sg_arguments a = arguments_of(s, grids, data, part.size);
     sg_status status = sg_temporary_bytes(s->kernel, &a, &a.temporary_bytes);
@@ -86,18 +88,17 @@ static void take_part(rank *r) {
     if (good(r, status) &&
         good(r, sg_team_run(r->team, s->kernel, &part, &a, s->problem->steps, NULL, final)))
         for (int i = 0; i < s->info.arrays; i++)
-            copy_part(s, &part, s->after[i], data[final[i]], 0);
+            copy_part(s, &part, i, s->after[i], data[final[i]], 0);
     free(a.temporary);
     for (int i = 0; i < s->info.arrays; i++)
         free(data[i]);
 }
 
-static void fill(unsigned char *to, int64_t count, size_t element, unsigned seed) {
+static void fill(unsigned char *to, int64_t count, const sg_array_info *array, unsigned seed) {
     for (int64_t i = 0; i < count; i++) {
         seed = seed * 1664525u + 1013904223u;
-        const double precise = (double)(seed >> 8) / (1 << 23) - 1;
-        const float value = (float)precise;
-        memcpy(to + (size_t)i * element, element == 4 ? (const void *)&value : &precise, element);
+        dtype_store(dtype_find(array->dtype), to + (size_t)i * array->element_size,
+                    (double)(seed >> 8) / (1 << 23) - 1);
     }
 }
 
@@ -136,12 +137,14 @@ static bool compare_if(const problem *p, bool may_refuse) {
     assert_int_equal(sg_kernel_facts(s.kernel, &s.info), SG_OK);
     assert_true(s.info.arrays <= MOST_ARRAYS);
     const int64_t points = points_of(p->size);
-    const size_t bytes = (size_t)points * s.info.element_size;
     for (int i = 0; i < s.info.arrays; i++) {
+        s.array[i].struct_size = sizeof s.array[i];
+        assert_int_equal(sg_kernel_array(s.kernel, i, &s.array[i]), SG_OK);
+        const size_t bytes = (size_t)points * s.array[i].element_size;
         s.before[i] = malloc(bytes);
         s.after[i] = malloc(bytes);
         alone[i] = aligned_alloc(64, (bytes + 63) / 64 * 64);
-        fill(s.before[i], points, s.info.element_size, (unsigned)i + 1);
+        fill(s.before[i], points, &s.array[i], (unsigned)i + 1);
         memcpy(alone[i], s.before[i], bytes);
         memset(s.after[i], 0, bytes);
     }
@@ -152,11 +155,11 @@ static bool compare_if(const problem *p, bool may_refuse) {
     if (divided)
         expect_good(ranks, count);
     for (int i = 0; i < s.info.arrays; i++) {
-        sg_array_info array = {.struct_size = sizeof array};
-        assert_int_equal(sg_kernel_array(s.kernel, i, &array), SG_OK);
+        const sg_array_info array = s.array[i];
         /* A written array that nobody reads later holds an older step, which only one rank has in
            ghost cells of launches that end together. */
-        if (divided && memcmp(alone[s.final[i]], s.after[i], bytes) != 0 &&
+        if (divided &&
+            memcmp(alone[s.final[i]], s.after[i], (size_t)points * array.element_size) != 0 &&
             !(array.role == SG_WRITE && array.reads >= 0))
             fail_msg("%s, schedule %s, %dx%dx%d ranks, size %dx%dx%d: '%s' differs", p->spec,
                      p->schedule, p->ranks[0], p->ranks[1], p->ranks[2], (int)p->size[0],

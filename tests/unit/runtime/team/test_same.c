@@ -10,6 +10,9 @@
     " }, dtype = '" more "', "                                                                     \
     "boundary = " boundary " }"
 
+#define HALF "float', storage = 'half"
+#define BFLOAT16 "float', storage = 'bfloat16"
+
 static void boundaries(void **unused) {
     static const char *const all[] = {
         STAR(2, 1, "'fixed'", "float"),
@@ -159,6 +162,52 @@ static void positions(void **unused) {
     compare(&(problem){deep, "resident", {31, 27, 20}, 7, {1, 1, 2}, 2});
 }
 
+/* Cells of 16 bits, alone and next to floats: messages with cells of several sizes. */
+static void narrow(void **unused) {
+    static const char mixed[] =
+        "return stencil { name = 'm', boundary = 'periodic', fields = { u = { use = 'inout', "
+        "storage = 'half' }, v = 'inout', w = { use = 'inout', storage = 'bfloat16', levels = 2 }, "
+        "c = { use = 'in', storage = 'half' } }, update = function(f) return { "
+        "u = f.u(0,0) / 2 + f.v(1,-1) / 4, v = f.v(0,0) / 2 - f.w(-1,0) / 8 + f.c(0,2) / 8, "
+        "w = f.w(0,1) / 2 + f.w.prev(0,-1) / 4 + f.u(1,1) / 8 } end }";
+    (void)unused;
+    compare(&(problem){STAR(1, 3, "'mirror'", HALF), "naive", {101, 1, 1}, 5, {4, 1, 1}, 0});
+    compare(&(problem){STAR(2, 1, "'fixed'", BFLOAT16), "streamed", {67, 41, 1}, 5, {1, 2, 1}, 2});
+    compare(&(problem){STAR(2, 1, "'periodic'", HALF), "naive", {37, 23, 1}, 7, {2, 3, 1}, 3});
+    compare(&(problem){STAR(3, 2, "'zero'", BFLOAT16), NULL, {33, 17, 19}, 1, {1, 2, 2}, 0});
+    compare(&(problem){mixed, "naive", {23, 18, 1}, 5, {2, 3, 1}, 0});
+    compare(&(problem){mixed, "naive", {23, 18, 1}, 5, {2, 3, 1}, 2});
+    compare(&(problem){STAR(1, 1, "'periodic'", HALF),
+                       "temporal time=16 lane=12",
+                       {20000, 1, 1},
+                       70,
+                       {3, 1, 1},
+                       0});
+    compare(&(problem){
+        STAR(2, 1, "'fixed'", BFLOAT16), "temporal time=4", {259, 131, 1}, 22, {1, 2, 1}, 0});
+    compare(
+        &(problem){STAR(2, 1, "'clamp'", HALF), "resident time=3", {61, 47, 1}, 13, {2, 2, 1}, 0});
+    setenv("SG_TEAM_HIDE", "all", 1);
+    compare(&(problem){mixed, "naive", {23, 18, 1}, 5, {3, 2, 1}, 1});
+    compare(&(problem){
+        STAR(2, 1, "'fixed'", BFLOAT16), "temporal time=4", {259, 131, 1}, 22, {1, 3, 1}, 0});
+    compare(
+        &(problem){STAR(2, 1, "'clamp'", HALF), "resident time=3", {61, 47, 1}, 13, {2, 2, 1}, 0});
+    unsetenv("SG_TEAM_HIDE");
+}
+
+/* Shorter launches would round more often. */
+static void narrow_parts(void **unused) {
+    (void)unused;
+    assert_true(compare_if(
+        &(problem){
+            STAR(2, 1, "'clamp'", "float"), "resident time=8", {29, 11, 1}, 13, {2, 2, 1}, 0},
+        true));
+    assert_false(compare_if(
+        &(problem){STAR(2, 1, "'clamp'", HALF), "resident time=8", {29, 11, 1}, 13, {2, 2, 1}, 0},
+        true));
+}
+
 /* Up to 4x4x4 ranks, of which the process grid is chosen in the last case. */
 static void many_ranks(void **unused) {
     (void)unused;
@@ -169,7 +218,8 @@ static void many_ranks(void **unused) {
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(boundaries),    cmocka_unit_test(shapes),     cmocka_unit_test(fields),
     cmocka_unit_test(several_steps), cmocka_unit_test(many_ranks), cmocka_unit_test(thin_parts),
-    cmocka_unit_test(hidden),        cmocka_unit_test(positions),
+    cmocka_unit_test(hidden),        cmocka_unit_test(positions),  cmocka_unit_test(narrow),
+    cmocka_unit_test(narrow_parts),
 };
 
 TEST_GROUP(same, open_context, close_context)
