@@ -215,9 +215,9 @@
 ---@field inputs? 1 | 2 how many lists map takes; 1 by default
 ---@field segmented? boolean one result for each segment of the list
 ---@field parameters? table<string, number | true> default values; true for none
----@field algorithm? "auto" | "one-pass" | "interleaved" | "coalesced" | "shared" | "coarsened"
----@field schedule? { threads?: integer, items?: integer, blocks?: integer }
----@field tune? { algorithm?: string[], threads?: integer[], items?: integer[], blocks?: integer[] } what tuning tries
+---@field algorithm? "auto" | "one-pass" | "interleaved" | "coalesced" | "shared" | "coarsened" | "runs"
+---@field schedule? { threads?: integer, items?: integer, blocks?: integer, run?: integer }
+---@field tune? { algorithm?: string[], threads?: integer[], items?: integer[], blocks?: integer[], run?: integer[] } what tuning tries
 
 ---@class stencilgen.scan_keys
 ---@field name string an identifier; names the kernel and the file

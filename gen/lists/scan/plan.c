@@ -40,8 +40,11 @@ static const pattern_number numbers[] = {
                     1, 2, 1},
     [SCAN_DRAW] = {"draw", "persistent: blocks take tiles in turn (1) or draw them (2)", 1, 2, 1},
 };
-const pattern_words scan_words = {algorithms, SCAN_ALGORITHMS, NULL, 0,
-                                  numbers,    SCAN_NUMBERS,    notes};
+const pattern_words scan_words = {.algorithms = algorithms,
+                                  .algorithm_count = SCAN_ALGORITHMS,
+                                  .numbers = numbers,
+                                  .number_count = SCAN_NUMBERS,
+                                  .notes = notes};
 
 /* What tuning tries. */
 static const space_group groups[] = {

@@ -55,8 +55,12 @@ static const pattern_number numbers[SPMV_NUMBERS] = {
     [SPMV_AHEAD] = {"ahead", "tiles of stencil that are prefetched into the L2", 1, 1 << 20, 1},
 };
 
-const pattern_words spmv_words = {algorithms, SPMV_ALGORITHMS, formats, FORMAT_COUNT,
-                                  numbers,    SPMV_NUMBERS,    NULL};
+const pattern_words spmv_words = {.algorithms = algorithms,
+                                  .algorithm_count = SPMV_ALGORITHMS,
+                                  .formats = formats,
+                                  .format_count = FORMAT_COUNT,
+                                  .numbers = numbers,
+                                  .number_count = SPMV_NUMBERS};
 
 /* What tuning tries. */
 static const space_group groups[] = {

@@ -362,7 +362,7 @@ static void test_refusals(void **state) {
         "algorithm coalesced: it changes the order of the elements, so the operator must "
         "commute");
     assert_refused("op = 'sum', segmented = true", "shared",
-                   "algorithm shared: segments are reduced by one-pass alone");
+                   "algorithm shared: segments are reduced by one-pass and runs alone");
     assert_refused("op = 'sum'", "shared items=4",
                    "algorithm shared: a thread takes 2 elements, not 4");
     assert_refused("op = 'sum'", "coarsened blocks=4", "leave out blocks");
