@@ -42,7 +42,7 @@ struct plan {
     static constexpr int lanes = 0;    // how join_lanes joins them; 0: it does not
     static constexpr int blocks = 528; // at most
     static constexpr int share = 4; // elements of a thread at least, where there are several blocks
-    static constexpr int run = 32768; // elements of a block of runs
+    static constexpr int run = 32768;  // elements of a block of runs
     static constexpr int resident = 4; // blocks of a multiprocessor, at least
 };
 

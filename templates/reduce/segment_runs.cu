@@ -10,7 +10,10 @@
 #include "plan.h"
 #include "element.cuh"
 #include "lanes.cuh"
-#include "ranges.cuh"
+
+__device__ __forceinline__ Index most(Index a, Index b) {
+    return a < b ? b : a;
+}
 
 extern "C" __global__ void __launch_bounds__(plan::threads)
     PATTERN_KERNEL_0(const __grid_constant__ Arguments arguments) {
@@ -19,9 +22,11 @@ extern "C" __global__ void __launch_bounds__(plan::threads)
     const Index begin = block * share + least(block, more);
     const Index end = begin + share + (block < more ? 1 : 0);
     for (Index s = begin; s < end; ++s) {
-        const Range r = range_of(arguments, s);
+        // Offsets that lead out of the input are cut to it.
+        const Index first = most(0, least(arguments.offsets[s], arguments.count));
+        const Index last = most(first, least(arguments.offsets[s + 1], arguments.count));
         store_item(arguments, s,
-                   r.end - r.first <= few ? join_few<Inputs>(arguments, r.first, r.end)
-                                          : join_run<Inputs>(arguments, r.first, r.end));
+                   last - first <= few ? join_few<Inputs>(arguments, first, last)
+                                       : join_run<Inputs>(arguments, first, last));
     }
 }

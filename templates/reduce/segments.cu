@@ -70,7 +70,17 @@ __device__ __forceinline__ Item join_share(const Arguments &arguments, Index fir
         return join_packs<aligned>(arguments, first, end, rank, width);
 }
 
-#include "ranges.cuh"
+struct Range {
+    Index first, end;
+};
+
+__device__ __forceinline__ Range range_of(const Arguments &arguments, Index segment) {
+    const Index count = arguments.count;
+    Index first = arguments.offsets[segment], end = arguments.offsets[segment + 1];
+    first = first < 0 ? 0 : first > count ? count : first;
+    end = end < first ? first : end > count ? count : end;
+    return {first, end};
+}
 
 template <bool aligned> __device__ __forceinline__ void by_blocks(const Arguments &arguments) {
     Item *const place = reinterpret_cast<Item *>(shared_bytes());
