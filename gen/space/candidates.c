@@ -186,11 +186,11 @@ static const char *name_of(const filling *f) {
 
 /* ---- the combinations of a group ------------------------------------------------------------ */
 
-/* Whether the group's algorithm is for what is planned for, or asked for. A family of formats
-   chooses the algorithm of a group that names none. */
+/* Whether the group's algorithm is for what is planned for, or asked for by itself or by a format
+   that has no other. */
 static bool suits(const filling *f, const pattern_schedule *wanted) {
     const pattern_schedule of = {.algorithm = f->group->algorithm};
-    return wanted->algorithm != 0 || of.algorithm == 0 ||
+    return wanted->algorithm != 0 || (wanted->format != 0 && of.algorithm == 0) ||
            pattern_is_serial(f->words, &of) == (f->builder->request->gpu->processor != NULL);
 }
 
