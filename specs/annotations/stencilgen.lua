@@ -230,9 +230,9 @@
 ---@field map? fun(x: stencilgen.expression, p: table): stencilgen.expression applied to every element
 ---@field deterministic? boolean the same bits on every run, even if the operator rounds
 ---@field parameters? table<string, number | true> default values; true for none
----@field algorithm? "auto" | "look-back" | "persistent" | "kogge-stone" | "double-buffer" | "brent-kung"
----@field schedule? { threads?: integer, items?: integer, stages?: integer, blocks?: integer, ahead?: integer, draw?: integer }
----@field tune? { algorithm?: string[], threads?: integer[], items?: integer[], stages?: integer[], blocks?: integer[], ahead?: integer[], draw?: integer[] } what tuning tries
+---@field algorithm? "auto" | "look-back" | "persistent" | "kogge-stone" | "double-buffer" | "brent-kung" | "runs"
+---@field schedule? { threads?: integer, items?: integer, stages?: integer, blocks?: integer, ahead?: integer, draw?: integer, run?: integer }
+---@field tune? { algorithm?: string[], threads?: integer[], items?: integer[], stages?: integer[], blocks?: integer[], ahead?: integer[], draw?: integer[], run?: integer[] } what tuning tries
 
 ---@class stencilgen.merge_keys
 ---@field name string an identifier; names the kernel and the file

@@ -5,12 +5,20 @@
 
 #include <math.h>
 
-static const char *const algorithms[] = {"look-back", "persistent", "kogge-stone", "double-buffer",
-                                         "brent-kung"};
+static const char *const algorithms[] = {"look-back",     "persistent", "kogge-stone",
+                                         "double-buffer", "brent-kung", "runs"};
 static const char *const dtypes[] = {"float", "double", "int32", "int64", "uint32"};
 static const char *const operators[] = {"sum", "product", "min", "max", "all",
                                         "any", "and",     "or",  "xor"};
-enum { ALGORITHMS = 5, DTYPES = 5, OPERATORS = 9 };
+enum { ALGORITHMS = 6, DTYPES = 5, OPERATORS = 9 };
+
+/* Small tiles; a block of runs is one thread. */
+static void print_schedule(char *out, size_t size, int algorithm, int threads) {
+    if (strcmp(algorithms[algorithm], "runs") == 0)
+        snprintf(out, size, "runs run=1024");
+    else
+        snprintf(out, size, "%s threads=%d", algorithms[algorithm], threads);
+}
 
 static const char *scan_text(const char *dtype, const char *more) {
     static char text[512];
@@ -31,7 +39,7 @@ static void test_operators(void **state) {
             snprintf(more, sizeof more, "op = '%s', kind = '%s'", operators[o],
                      exclusive ? "exclusive" : "inclusive");
             char schedule[64];
-            snprintf(schedule, sizeof schedule, "%s threads=64", algorithms[which++ % ALGORITHMS]);
+            print_schedule(schedule, sizeof schedule, which++ % ALGORITHMS, 64);
             scene s;
             scene_open(&s, scan_text(dtypes[d], more), schedule);
             const int64_t sizes[] = {1, 63, 129, 5000};
@@ -47,12 +55,19 @@ static void test_operators(void **state) {
 static void test_sizes(void **state) {
     (void)state;
     static const char *const schedules[] = {
-        "look-back threads=32 items=1",           "look-back threads=64 items=4",
-        "persistent threads=32 items=4 ahead=2",  "persistent threads=64 items=6 stages=3 draw=2",
-        "persistent threads=32 items=8 stages=1", "kogge-stone threads=32",
-        "kogge-stone threads=64 items=3",         "double-buffer threads=32",
-        "double-buffer threads=32 items=2",       "brent-kung threads=32",
+        "look-back threads=32 items=1",
+        "look-back threads=64 items=4",
+        "persistent threads=32 items=4 ahead=2",
+        "persistent threads=64 items=6 stages=3 draw=2",
+        "persistent threads=32 items=8 stages=1",
+        "kogge-stone threads=32",
+        "kogge-stone threads=64 items=3",
+        "double-buffer threads=32",
+        "double-buffer threads=32 items=2",
+        "brent-kung threads=32",
         "brent-kung threads=32 items=6",
+        "runs run=1024",
+        "runs run=3072",
     };
     for (size_t k = 0; k < sizeof schedules / sizeof *schedules; k++) {
         scene s;
@@ -85,7 +100,7 @@ static void test_own_operators(void **state) {
         for (int kind = 0; kind < 2; kind++)
             for (int d = (a + kind) % 2; d < DTYPES; d += 2) {
                 char schedule[64], more[256];
-                snprintf(schedule, sizeof schedule, "%s threads=64", algorithms[a]);
+                print_schedule(schedule, sizeof schedule, a, 64);
                 snprintf(more, sizeof more,
                          "op = function(a, b) return where(eq(b, 0), a, b) end, identity = 0, "
                          "map = function(x) return where(gt(x, 0.0), x, 0) end, kind = '%s', "
@@ -107,7 +122,7 @@ static void test_special_values(void **state) {
         for (int a = 0; a < ALGORITHMS; a++) {
             char more[64], schedule[64];
             snprintf(more, sizeof more, "op = '%s'", ops[o]);
-            snprintf(schedule, sizeof schedule, "%s threads=32", algorithms[a]);
+            print_schedule(schedule, sizeof schedule, a, 32);
             scene s;
             scene_open(&s, scan_text(a % 2 ? "double" : "float", more), schedule);
             for (int kind = 0; kind < 4; kind++) {

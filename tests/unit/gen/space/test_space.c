@@ -133,7 +133,7 @@ static void processor_body(job *j, void *argument) {
 /* A processor is offered what is made for processors, and what is asked for; a GPU is not. */
 static void test_processors(void **state) {
     (void)state;
-    static const char *const texts[] = {SUM, ROWS, SPMV};
+    static const char *const texts[] = {SUM, ROWS, SPMV, SCAN};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         made m = {.text = texts[i]};
         assert_int_equal(job_run(&allocator_libc, processor_body, &m, &m.job), FAULT_NONE);

@@ -1,5 +1,5 @@
 // A run of elements that one thread joins, in loops over a row of lanes of which compilers make
-// vectors:
+// vectors. For processors. An element is `item_at(arguments, i)`, and nothing is `none()`.
 //
 //     the order does not count     x0 x1 x2 x3 | x4 x5 x6 x7 | x8 x9     4 lanes: lane 0 joins
 //                                                                        x0, x4 and x8
@@ -15,7 +15,7 @@ __device__ __forceinline__ Index least(Index a, Index b) {
     return a < b ? a : b;
 }
 
-// Elements of the input, as one of the two kinds that are joined; the others are blocks' results.
+// Elements of the input. Another type of this kind may say what else is joined.
 struct Inputs {
     template <class A> static __device__ __forceinline__ Item at(const A &arguments, Index i) {
         return item_at(arguments, i);
