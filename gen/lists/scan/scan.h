@@ -49,8 +49,8 @@ typedef struct scan_plan {
     int stages, blocks;        /* persistent: tiles in shared memory; blocks a multiprocessor */
     int ahead, draw;           /* persistent: tiles that a block sums up before the first looks
                                   back; 2: blocks draw tiles */
-    int run;        /* runs: elements of a tile */
-    const gpu *gpu; /* that it is for */
+    int run;                   /* runs: elements of a tile */
+    const gpu *gpu;            /* that it is for */
     size_t shared_bytes;
     bool asked;        /* the spec or the caller named the algorithm */
     const char *board; /* the board whose plans decided; NULL: none did */

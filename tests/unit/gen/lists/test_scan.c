@@ -306,18 +306,22 @@ static void test_plans(void **state) {
         if (strstr(sg_error(context), refused[i][1]) == NULL)
             fail_msg("%s", sg_error(context));
     }
-    sg_explanation *e;
-    const sg_build_options plain = {.struct_size = sizeof plain,
-                                    .text = "return scan { name = 's' }"};
-    expect_ok(sg_explain(context, "t.lua", &plain, &e));
-    assert_int_equal(e->row_count, ALGORITHMS);
-    for (int i = 0; i < e->row_count; i++) {
-        assert_string_equal(e->rows[i].method, algorithms[i]);
-        assert_non_null(e->rows[i].plan);
-        assert_non_null(e->rows[i].note);
-        assert_int_equal(e->rows[i].chosen, i == 1);
+    static const char *const chosen[][2] = {{"sm_90", "persistent"}, {NULL, "runs"}};
+    for (int c = 0; c < 2; c++) {
+        sg_explanation *e;
+        const sg_build_options plain = {.struct_size = sizeof plain,
+                                        .text = "return scan { name = 's' }",
+                                        .arch = chosen[c][0]};
+        expect_ok(sg_explain(context, "t.lua", &plain, &e));
+        assert_int_equal(e->row_count, ALGORITHMS);
+        for (int i = 0; i < e->row_count; i++) {
+            assert_string_equal(e->rows[i].method, algorithms[i]);
+            assert_non_null(e->rows[i].plan);
+            assert_non_null(e->rows[i].note);
+            assert_int_equal(e->rows[i].chosen, strcmp(algorithms[i], chosen[c][1]) == 0);
+        }
+        sg_explanation_free(e);
     }
-    sg_explanation_free(e);
 }
 
 typedef struct planned {
