@@ -366,7 +366,8 @@ static void test_refusals(void **state) {
     assert_refused("op = 'sum'", "shared items=4",
                    "algorithm shared: a thread takes 2 elements, not 4");
     assert_refused("op = 'sum'", "coarsened blocks=4", "leave out blocks");
-    assert_refused("op = 'sum'", "shared cluster=4", "leave out blocks, share, alone and cluster");
+    assert_refused("op = 'sum'", "shared cluster=4",
+                   "leave out blocks, share, alone, cluster and run");
     assert_refused("op = 'sum'", "cluster=3", "cluster must be a power of two, not 3");
     assert_refused("op = 'sum'", "cluster=8 blocks=100",
                    "blocks must be a multiple of cluster=8, not 100");
