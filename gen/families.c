@@ -69,6 +69,10 @@ const family *family_named(const char *name) {
     return NULL;
 }
 
+bool family_plans_processors(const family *f) {
+    return f->kind == PROGRAM_GRID || f->lists.words->serial != 0;
+}
+
 /* ---- lines of plans files ------------------------------------------------------------------- */
 
 /* '#' of a pattern is a number. */

@@ -256,11 +256,10 @@ static void compile(work *w, report *r, const char *arch) {
 
 /* Whether a file for a GPU is written although the plan is for the processor, as no GPU and no
    schedule was named. */
-static bool targets_absent_gpu(const work *w, const report *r) {
+static bool targets_absent_gpu(const work *w) {
     const options *o = w->session->options;
     return o->command == COMMAND_BUILD && o->arch == NULL && o->gpu == NULL &&
-           o->schedule == NULL && strcmp(w->session->device.device, "cpu") == 0 &&
-           words_of(r->kernel)->is_grid;
+           o->schedule == NULL && strcmp(w->session->device.device, "cpu") == 0;
 }
 
 /* Plans for the device. Where that is the processor, what is emitted is planned for the usual GPU,
@@ -270,7 +269,7 @@ static void plan(work *w, report *r, const char **arch, double **parameters) {
     sg_build_options how = session_build_options(w->session, r->index);
     *arch = how.arch;
     r->code = session_plan(w->session, r->spec, &how, &r->kernel, parameters);
-    if (r->code != EXIT_DONE || !targets_absent_gpu(w, r))
+    if (r->code != EXIT_DONE || !targets_absent_gpu(w))
         return;
     sg_kernel *own = r->kernel;
     how.arch = *arch = usual;

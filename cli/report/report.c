@@ -148,7 +148,7 @@ static void add_head(const session *s, const report *r, text *out) {
     const char *boundary = text_of(r, SG_TEXT_BOUNDARY), *reason = text_of(r, SG_TEXT_REASON);
     const options *o = s->options;
     /* The cpu device runs plans for a GPU. */
-    const bool elsewhere = strcmp(s->device.device, "cpu") == 0 && words_of(r->kernel)->is_grid &&
+    const bool elsewhere = strcmp(s->device.device, "cpu") == 0 &&
                            (r->here != NULL || o->arch != NULL || o->gpu != NULL) &&
                            strncmp(r->info.found, planned, sizeof planned - 1) == 0;
     text_printf(out, "%s: %s, %s%s%s%s\n", text_of(r, SG_TEXT_NAME), text_of(r, SG_TEXT_SHAPE),

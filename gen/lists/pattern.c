@@ -251,13 +251,15 @@ static void write_launches(text *t, const program *p) {
 static const char *write_source(job *j, const pattern *pattern, const pattern_source *s,
                                 const char *line) {
     program *p = s->program;
+    const bool serial = pattern_is_serial(pattern->words, s->schedule);
     text t = text_new(j), header = text_new(j);
     text_printf(&t,
                 "// %s: CUDA kernels made by %s from a spec; change the spec, not this file.\n//\n",
                 p->name, "stencilgen " SG_GENERATOR_VERSION);
     source_comment(&t, "spec", s->spec);
     source_comment(&t, "plan", line);
-    source_comment(&t, "target", p->target);
+    source_comment(&t, "target",
+                   serial ? job_print(j, "a processor; on a GPU %s", p->target) : p->target);
     source_comment(&t, "work", s->work);
     text_add(&t,
              "//\n// To launch it from a file that nvcc compiles and that includes this one, fill "
@@ -300,6 +302,14 @@ pattern_schedule pattern_wanted(job *j, const subject *s, const char *line) {
     pattern_schedule wanted = p->wanted;
     pattern_schedule_parse(j, p->words, line, "schedule", &wanted);
     return wanted;
+}
+
+bool pattern_is_serial(const pattern_words *w, const pattern_schedule *s) {
+    return (w->serial >> s->algorithm & 1) != 0;
+}
+
+const gpu *pattern_board(const pattern_words *w, const pattern_schedule *s, const gpu *g) {
+    return g->processor != NULL && !pattern_is_serial(w, s) ? gpu_find(g->arch) : g;
 }
 
 noreturn void pattern_refuse(job *j, const subject *s, const pattern_schedule *schedule,

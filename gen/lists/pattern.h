@@ -27,6 +27,8 @@ typedef struct pattern_words {
     const pattern_number *numbers;
     int number_count;
     const char *const *notes; /* of each algorithm: the textbook's count of its work; spmv: NULL */
+    unsigned serial;          /* algorithms for processors, by bits: a block is one thread; 0: the
+                                 family has none, and is planned for a GPU everywhere */
 } pattern_words;
 
 /* Why a number may not have this value, "threads must be a power of two"; NULL: it may. */
@@ -173,6 +175,11 @@ family_build *pattern_build(job *, const subject *, const family_request *, patt
 
 /* The schedule that the spec and then the request ask for. */
 pattern_schedule pattern_wanted(job *, const subject *, const char *line);
+
+/* Whether the schedule's algorithm is for processors; and what it is planned for: if the request is
+   for a processor, and the algorithm for a GPU, the usual GPU of the processor's text. */
+bool pattern_is_serial(const pattern_words *, const pattern_schedule *);
+const gpu *pattern_board(const pattern_words *, const pattern_schedule *, const gpu *);
 
 /* Fails with FAULT_PLAN and "algorithm NAME: why". */
 noreturn void pattern_refuse(job *, const subject *, const pattern_schedule *, const char *format,

@@ -125,3 +125,9 @@ const gpu *gpu_of_processor(job *j, const char *name, const char *arch, const pr
     own->shared_per_multiprocessor = own->shared_per_block;
     return own;
 }
+
+const char *gpu_processor_words(job *j, const gpu *g) {
+    const processor *of = g->processor;
+    return job_print(j, "planned for this processor (%d core%s, vectors of %d bytes)", of->cores,
+                     of->cores == 1 ? "" : "s", of->vector_bytes);
+}

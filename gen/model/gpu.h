@@ -69,6 +69,9 @@ const gpu *gpu_described(job *, const char *name, const char *arch, const gpu_fa
    facts are the processor's. In the job, but for `name`. */
 const gpu *gpu_of_processor(job *, const char *name, const char *arch, const processor *);
 
+/* "planned for this processor (2 cores, vectors of 64 bytes)", of such a gpu. */
+const char *gpu_processor_words(job *, const gpu *);
+
 /* ---- what the hardware allows of one block --------------------------------------------------- */
 
 enum {

@@ -186,6 +186,14 @@ static const char *name_of(const filling *f) {
 
 /* ---- the combinations of a group ------------------------------------------------------------ */
 
+/* Whether the group's algorithm is for what is planned for, or asked for by itself or by a format
+   that has no other. */
+static bool suits(const filling *f, const pattern_schedule *wanted) {
+    const pattern_schedule of = {.algorithm = f->group->algorithm};
+    return wanted->algorithm != 0 || (wanted->format != 0 && of.algorithm == 0) ||
+           pattern_is_serial(f->words, &of) == (f->builder->request->gpu->processor != NULL);
+}
+
 /* Every value of every line of the group whose number is open: an odometer whose last line turns
    fastest. */
 static void try_group(const filling *f, const pattern_schedule *wanted) {
@@ -259,7 +267,7 @@ void space_fill_lists(space_builder *b) {
             b->trying = name_of(&f);
             const pattern_schedule wanted = wanted_of(b, space_combination(b, f.which, b->lacking));
             if (space_is_first(b, f.which, b->lacking) && agree(wanted.format, f.group->format) &&
-                agree(wanted.algorithm, f.group->algorithm))
+                agree(wanted.algorithm, f.group->algorithm) && suits(&f, &wanted))
                 try_group(&f, &wanted);
         }
     if (usual.plan == NULL)

@@ -91,9 +91,7 @@ static void explain_gpu(const plan *p, text *t) {
 
 static void explain_processor(const plan *p, text *t) {
     const plan_estimate *e = &p->estimate;
-    const processor *of = p->gpu->processor;
-    text_printf(t, "planned for this processor (%d core%s, vectors of %d bytes), bound by %s: ",
-                of->cores, of->cores == 1 ? "" : "s", of->vector_bytes, e->bound);
+    text_printf(t, "%s, bound by %s: ", gpu_processor_words(t->job, p->gpu), e->bound);
     text_number(t, e->instructions_per_point, 3);
     text_add(t, " instructions and ");
     text_number(t, e->bytes_per_point, 3);

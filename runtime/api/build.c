@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "gen/families.h"
 #include "gen/model/family.h"
 #include "gen/points/points.h"
 #include "gen/spec/spec.h"
@@ -84,8 +85,7 @@ static const gpu *find_gpu(job *j, const build_request *r) {
     }
     if (own != NULL && (arch == NULL || strcmp(arch, own) == 0))
         return own_gpu(j, r->context, own);
-    /* The planners of lists know no processors. */
-    if (arch == NULL && facts_of(r->context) != NULL && r->subject->family->kind == PROGRAM_GRID)
+    if (arch == NULL && facts_of(r->context) != NULL && family_plans_processors(r->subject->family))
         return own_processor(j, facts_of(r->context));
     return named_gpu(j, "architecture", arch != NULL ? arch : default_arch);
 }

@@ -31,7 +31,7 @@ static result_size size_of(job *j, const build_request *r) {
    fast there says nothing of a GPU. */
 static bool is_planned_for(const build_request *r, const device_facts *f) {
     if (strcmp(f->device, "cpu") == 0)
-        return r->gpu->processor != NULL || r->subject->family->kind != PROGRAM_GRID;
+        return r->gpu->processor != NULL || !family_plans_processors(r->subject->family);
     return strcmp(f->arch, r->gpu->arch) == 0;
 }
 

@@ -215,9 +215,9 @@
 ---@field inputs? 1 | 2 how many lists map takes; 1 by default
 ---@field segmented? boolean one result for each segment of the list
 ---@field parameters? table<string, number | true> default values; true for none
----@field algorithm? "auto" | "one-pass" | "interleaved" | "coalesced" | "shared" | "coarsened"
----@field schedule? { threads?: integer, items?: integer, blocks?: integer }
----@field tune? { algorithm?: string[], threads?: integer[], items?: integer[], blocks?: integer[] } what tuning tries
+---@field algorithm? "auto" | "one-pass" | "interleaved" | "coalesced" | "shared" | "coarsened" | "runs"
+---@field schedule? { threads?: integer, items?: integer, blocks?: integer, run?: integer }
+---@field tune? { algorithm?: string[], threads?: integer[], items?: integer[], blocks?: integer[], run?: integer[] } what tuning tries
 
 ---@class stencilgen.scan_keys
 ---@field name string an identifier; names the kernel and the file
@@ -230,9 +230,9 @@
 ---@field map? fun(x: stencilgen.expression, p: table): stencilgen.expression applied to every element
 ---@field deterministic? boolean the same bits on every run, even if the operator rounds
 ---@field parameters? table<string, number | true> default values; true for none
----@field algorithm? "auto" | "look-back" | "persistent" | "kogge-stone" | "double-buffer" | "brent-kung"
----@field schedule? { threads?: integer, items?: integer, stages?: integer, blocks?: integer, ahead?: integer, draw?: integer }
----@field tune? { algorithm?: string[], threads?: integer[], items?: integer[], stages?: integer[], blocks?: integer[], ahead?: integer[], draw?: integer[] } what tuning tries
+---@field algorithm? "auto" | "look-back" | "persistent" | "kogge-stone" | "double-buffer" | "brent-kung" | "runs"
+---@field schedule? { threads?: integer, items?: integer, stages?: integer, blocks?: integer, ahead?: integer, draw?: integer, run?: integer }
+---@field tune? { algorithm?: string[], threads?: integer[], items?: integer[], stages?: integer[], blocks?: integer[], ahead?: integer[], draw?: integer[], run?: integer[] } what tuning tries
 
 ---@class stencilgen.merge_keys
 ---@field name string an identifier; names the kernel and the file
@@ -253,7 +253,7 @@
 ---@field vectors? integer how many right-hand sides are multiplied at once, 1 to 16
 ---@field diagonals? number[][] for format "stencil": the entries of most rows, {column - row, value}
 ---@field format? "auto" | "coo" | "csr" | "csc" | "ell" | "hyb" | "jds" | "dia" | "bcsr" | "pkt" | "sell" | "stencil"
----@field algorithm? "auto" | "thread" | "warp" | "balanced" of csr and bcsr
+---@field algorithm? "auto" | "thread" | "warp" | "balanced" | "runs" of csr and bcsr
 ---@field schedule? { threads?: integer, items?: integer, lanes?: integer, rows?: integer, columns?: integer, slice?: integer, sigma?: integer, packet?: integer, run?: integer, abreast?: integer, taper?: integer, passes?: integer, cache?: integer, apart?: integer, ahead?: integer }
 ---@field tune? { format?: string[], algorithm?: string[], threads?: integer[], items?: integer[], lanes?: integer[], rows?: integer[], columns?: integer[], slice?: integer[], sigma?: integer[], packet?: integer[], run?: integer[], abreast?: integer[], taper?: integer[], passes?: integer[], cache?: integer[], apart?: integer[], ahead?: integer[] } what tuning tries
 

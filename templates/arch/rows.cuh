@@ -4,6 +4,9 @@
 // compiler makes vectors of it.
 #define FOR_A_ROW
 
+// Before a loop of a few turns, each of which is written out.
+#define UNROLLED _Pragma("unroll")
+
 // Whether arrays of so many bytes in all do not stay in the caches of a processor from one launch
 // to the next. A GPU's stores are the same either way.
 __device__ __forceinline__ bool past_caches(Index) { return false; }

@@ -9,6 +9,7 @@ template <class Of> using Stored = Real; // an element in memory
 #define PLAN_PLACES 0 // as plan::places, for the preprocessor: so is each of its constants
 #define PLAN_INPUTS 2
 #define PLAN_AT_ONCE 1
+#define PLAN_ORDERED 0
 #define PLAN_EACH_ALONE 0
 #define PATTERN_KERNEL_0 example_first
 #define PATTERN_KERNEL_1 example_second
@@ -41,6 +42,7 @@ struct plan {
     static constexpr int lanes = 0;    // how join_lanes joins them; 0: it does not
     static constexpr int blocks = 528; // at most
     static constexpr int share = 4; // elements of a thread at least, where there are several blocks
+    static constexpr int run = 32768;  // elements of a block of runs
     static constexpr int resident = 4; // blocks of a multiprocessor, at least
 };
 

@@ -7,6 +7,8 @@ using Real = float;
 #define PATTERN_KERNEL_0 example_first
 #define PATTERN_KERNEL_1 example_second
 #define PATTERN_KERNEL_2 example_third
+#define PLAN_ORDERED 0
+#define PLAN_PLACES 0
 
 struct alignas(8) Parameter {
     Real value;
@@ -28,6 +30,7 @@ struct plan {
     static constexpr int stages = 2, blocks = 4, ahead = 2, draw = 2;
     static constexpr int exclusive = 0, in_order = 0;
     static constexpr int shared_bytes = 8272;
+    static constexpr int run = 65536, ordered = 0, places = 0; // of runs
 };
 
 __device__ __forceinline__ Real identity() {

@@ -1,12 +1,13 @@
 -- Reductions: every algorithm, operator, dtype and way to read, on lists of all sizes and kinds.
 local lists = require "lists"
 
--- Blocks of unusual sizes. For one-pass, `large` means few blocks with long shares.
+-- Blocks of unusual sizes. On the cpu device a free `auto` is runs. For one-pass, `large` means few blocks with long shares.
 local schedules = {
   ["auto"] = { free = "", small = " threads=32 items=4", odd = " threads=64 items=12 blocks=3", large = " threads=1024 items=64 blocks=7", clusters = " threads=128 cluster=4 share=4 blocks=12" },
   ["coarsened"] = { free = "", small = " threads=32 items=1", odd = " threads=64 items=7", large = " threads=1024 items=64", clusters = "" },
   ["interleaved"] = { free = "", small = " threads=32", odd = " threads=64", large = " threads=1024", clusters = "" },
 }
+schedules["runs"] = { free = "", small = " run=1024", odd = " run=4096", large = " run=1048576", clusters = " run=2048" }
 schedules["one-pass"] = schedules["auto"]
 schedules["coalesced"], schedules["shared"] = schedules["interleaved"], schedules["interleaved"]
 
@@ -31,7 +32,7 @@ end
 
 return lists.product {
   kernel = {
-    { "algorithm", { "auto", "one-pass", "interleaved", "coalesced", "shared", "coarsened" } },
+    { "algorithm", { "auto", "one-pass", "interleaved", "coalesced", "shared", "coarsened", "runs" } },
     { "op", operators },
     { "dtype", lists.dtypes },
     { "read", { "plain", "square", "parameter", "two" } },

@@ -15,9 +15,12 @@ local persistent = {
   large = " threads=1024 items=8",
 }
 
+local runs = { free = "", small = " run=1024", odd = " run=3072", large = " run=65536" }
+local own = { persistent = persistent, runs = runs }
+
 return lists.product {
   kernel = {
-    { "algorithm", { "auto", "look-back", "persistent", "kogge-stone", "double-buffer", "brent-kung" } },
+    { "algorithm", { "auto", "look-back", "persistent", "kogge-stone", "double-buffer", "brent-kung", "runs" } },
     { "op", lists.operators },
     { "dtype", lists.dtypes },
     { "kind", { "inclusive", "exclusive" } },
@@ -37,10 +40,10 @@ return lists.product {
       lists.operator(v.op, dtype), extra[v.extra])
     return {
       spec = spec,
-      schedule = v.algorithm .. (v.algorithm == "persistent" and persistent or schedules)[v.schedule],
+      schedule = v.algorithm .. (own[v.algorithm] or schedules)[v.schedule],
       refusals = { "items must be even", "bytes of shared memory", "runs at most" },
       deterministic = v.extra == "deterministic" or dtype:find("int") ~= nil or v.algorithm:find("-", 1, true) ~= nil
-        and v.algorithm ~= "look-back" or v.algorithm == "persistent",
+        and v.algorithm ~= "look-back" or v.algorithm == "persistent" or v.algorithm == "runs",
     }
   end,
 }

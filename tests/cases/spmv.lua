@@ -4,7 +4,7 @@ local lists = require "lists"
 
 -- Schedules by names; those of csr, sell and dia also serve the variants below.
 local plans = {
-  { "csr thread" }, { "csr warp" }, { "csr warp lanes=4" }, { "csr balanced" }, { "csr balanced items=3 run=4 taper=3" }, { "csr balanced items=2 run=1 abreast=3" },
+  { "csr thread" }, { "csr warp" }, { "csr warp lanes=4" }, { "csr runs" }, { "csr runs run=1" }, { "csr balanced" }, { "csr balanced items=3 run=4 taper=3" }, { "csr balanced items=2 run=1 abreast=3" },
   { "coo" }, { "coo items=2" }, { "csc" }, { "csc lanes=2" }, { "ell" },
   { "ell passes=3 items=3 cache=3" }, { "hyb" }, { "jds" }, { "dia" }, { "dia items=3" },
   { "bcsr warp" }, { "bcsr warp rows=3 columns=2" }, { "bcsr thread rows=5 columns=7" },
@@ -41,7 +41,7 @@ end
 for _, plan in ipairs(plans) do
   add(plan[1])
 end
-for _, plan in ipairs { "csr thread", "csr warp lanes=8", "csr balanced", "sell", "dia" } do
+for _, plan in ipairs { "csr thread", "csr warp lanes=8", "csr balanced", "csr runs run=1", "sell", "dia" } do
   for _, name in ipairs { "mixed", "wide", "vectors", "all" } do
     add(plan, name)
   end
@@ -54,7 +54,7 @@ end
 for i, plan in ipairs(plans) do
   add(plan[1], i % 2 == 0 and "half" or "bfloat16")
 end
-for _, plan in ipairs { "csr thread", "csr balanced", "sell", "dia", "bcsr thread rows=2 columns=4" } do
+for _, plan in ipairs { "csr thread", "csr balanced", "csr runs run=2", "sell", "dia", "bcsr thread rows=2 columns=4" } do
   add(plan, "half of many")
 end
 for _, name in ipairs { "five", "upper", "lower", "five mixed", "five wide", "five vectors", "upper half" } do
@@ -77,7 +77,8 @@ return lists.product {
   memory = { "guarded", "exact", "again" },
   build = function(v)
     local kernel = by_name[v.kernel]
-    local threads = v.threads == "free" and "" or " threads=" .. v.threads
+    local serial = kernel.plan:find "runs" -- a block is one thread
+    local threads = (serial or v.threads == "free") and "" or " threads=" .. v.threads
     return {
       spec = ("return spmv { name = 's', dtype = %q%s }"):format(kernel.variant[2] or v.dtype, kernel.variant[1]),
       schedule = kernel.plan .. threads,

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/random.h"
+#include "gen/families.h"
 #include "gen/lists/draw.h"
 #include "gen/spec/spec.h"
 #include "gen/stencil/plan.h"
@@ -80,7 +81,10 @@ static void find_facts(job *j, test_subject *s) {
 /* Of lists: their dimensions, and the most that a block takes along each axis. */
 static void find_list_facts(job *j, test_subject *s) {
     kernel_facts *f = &s->facts;
-    s->program = subject_generate(j, s->test, s->subject, sg_kernel_text(s->kernel, SG_TEXT_ARCH),
+    test_case planned = *s->test;
+    if (family_plans_processors(s->subject->family)) /* the library may have done so */
+        planned.schedule = sg_kernel_text(s->kernel, SG_TEXT_PLAN);
+    s->program = subject_generate(j, &planned, s->subject, sg_kernel_text(s->kernel, SG_TEXT_ARCH),
                                   s->info.size)
                      ->program;
     if (strcmp(s->program->source, sg_kernel_text(s->kernel, SG_TEXT_SOURCE)) != 0)

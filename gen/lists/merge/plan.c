@@ -45,7 +45,11 @@ static const pattern_number numbers[] = {
                      "merge-path, from sm_90 on: blocks that do not wait for the first launch", 1,
                      1 << 20, 1},
 };
-const pattern_words merge_words = {algorithms, MERGE_ALGORITHMS, NULL, 0, numbers, 8, notes};
+const pattern_words merge_words = {.algorithms = algorithms,
+                                   .algorithm_count = MERGE_ALGORITHMS,
+                                   .numbers = numbers,
+                                   .number_count = 8,
+                                   .notes = notes};
 
 /* What tuning tries. */
 static const space_group groups[] = {

@@ -1,5 +1,5 @@
-/* Schedules of reductions. Takes: a reduction, constraints and a GPU. Makes: threads, items, blocks
-   and memory, or the reason why there are none. */
+/* Schedules of reductions. Takes: a reduction, constraints and a GPU or processor. Makes: threads,
+   items, blocks and memory, or the reason why there are none. */
 #include "gen/lists/reduce/reduce.h"
 
 #include <math.h>
@@ -7,7 +7,7 @@
 #include <string.h>
 
 static const word_row algorithms[REDUCE_ALGORITHMS] = {
-    [REDUCE_AUTO] = {"auto", "the fastest of the others: one-pass"},
+    [REDUCE_AUTO] = {"auto", "the fastest of the others: one-pass; on a processor runs"},
     [REDUCE_ONE_PASS] = {"one-pass", "one launch: the last block waits for the others' "
                                      "results and joins them; segments to warps or blocks"},
     [REDUCE_INTERLEAVED] = {"interleaved", "a block's tree in global memory, of neighbours at "
@@ -17,6 +17,8 @@ static const word_row algorithms[REDUCE_ALGORITHMS] = {
     [REDUCE_SHARED] = {"shared", "a block's tree in shared memory"},
     [REDUCE_COARSENED] = {"coarsened",
                           "several elements a thread before the tree in shared memory"},
+    [REDUCE_RUNS] = {"runs", "for processors: a thread a block, a run of elements in plain loops "
+                             "that compilers make vectors of"},
 };
 /* The work of the algorithms, as `explain` says it. */
 static const char *const notes[REDUCE_ALGORITHMS] = {
@@ -33,6 +35,8 @@ static const char *const notes[REDUCE_ALGORITHMS] = {
     [REDUCE_COARSENED] = "N - 1 operations for a block of N, of which all but threads - 1 "
                          "without barriers and with all lanes at work; N + 1 accesses to "
                          "global memory",
+    [REDUCE_RUNS] = "N - 1 operations, in vectors, without barriers; every element is read once, "
+                    "a partial result a block",
 };
 static const pattern_number numbers[] = {
     [REDUCE_THREADS] = {"threads", "threads a block", 32, 1024, 0},
@@ -41,9 +45,16 @@ static const pattern_number numbers[] = {
     [REDUCE_SHARE] = {"share", "one-pass: a block for so many elements a thread", 1, 1024, 1},
     [REDUCE_ALONE] = {"alone", "one-pass: elements that one block takes", 1, 1 << 24, 1},
     [REDUCE_CLUSTER] = {"cluster", "one-pass: blocks that meet in shared memory", 1, 8, 0},
+    [REDUCE_RUN] = {"run", "runs: elements of a block", 1024, 1 << 24, 0},
 };
 const pattern_words reduce_words = {
-    algorithms, REDUCE_ALGORITHMS, NULL, 0, numbers, sizeof numbers / sizeof *numbers, notes};
+    .algorithms = algorithms,
+    .algorithm_count = REDUCE_ALGORITHMS,
+    .numbers = numbers,
+    .number_count = sizeof numbers / sizeof *numbers,
+    .notes = notes,
+    .serial = 1u << REDUCE_RUNS,
+};
 
 /* What tuning tries. */
 static const space_group groups[] = {
@@ -58,6 +69,9 @@ static const space_group groups[] = {
     SPACE_GROUP(0, REDUCE_SHARED, SPACE_LINE(REDUCE_THREADS, 128, 256, 512, 1024)),
     SPACE_GROUP(0, REDUCE_COALESCED, SPACE_LINE(REDUCE_THREADS, 256, 1024)),
     SPACE_GROUP(0, REDUCE_INTERLEAVED, SPACE_LINE(REDUCE_THREADS, 256, 1024)),
+    SPACE_GROUP(0, REDUCE_RUNS,
+                SPACE_LINE(REDUCE_RUN, SPACE_OWN, 4096, 1 << 14, 1 << 16, 1 << 18, 1 << 20),
+                {REDUCE_BLOCKS, BY_PROCESSOR, {SPACE_OWN, 4, 16, 256}}),
 };
 const space_table reduce_space = {groups, sizeof groups / sizeof *groups};
 
@@ -159,6 +173,8 @@ static choice choose(const fitter *f) {
 
 static void fit_one_pass(fitter *f) {
     int *chosen = f->plan.schedule.number;
+    if (chosen[REDUCE_RUN] != 0)
+        refuse(f, "run is a number of runs; leave it out");
     const int pack = 16 / (int)dtype_words[f->subject->dtype].bytes;
     const choice best = choose(f);
     chosen[REDUCE_THREADS] = pattern_or(chosen[REDUCE_THREADS], best.threads);
@@ -190,14 +206,14 @@ static void fit_textbook(fitter *f) {
     const reduce_algorithm algorithm = (reduce_algorithm)f->plan.schedule.algorithm;
     int *chosen = f->plan.schedule.number;
     if (r->segmented)
-        refuse(f, "segments are reduced by one-pass alone");
+        refuse(f, "segments are reduced by one-pass and runs alone");
     if (algorithm == REDUCE_COALESCED && !operator_commutes(&r->op))
         refuse(f, "it changes the order of the elements, so the operator must commute; if op(a, b) "
                   "= op(b, a), say commutative = true, else use interleaved or shared");
     if (chosen[REDUCE_BLOCKS] != 0 || chosen[REDUCE_SHARE] != 0 || chosen[REDUCE_ALONE] != 0 ||
-        chosen[REDUCE_CLUSTER] != 0)
-        refuse(f, "the length says how many blocks there are; leave out blocks, share, alone and "
-                  "cluster");
+        chosen[REDUCE_CLUSTER] != 0 || chosen[REDUCE_RUN] != 0)
+        refuse(f, "the length says how many blocks there are; leave out blocks, share, alone, "
+                  "cluster and run");
     chosen[REDUCE_THREADS] = pattern_or(chosen[REDUCE_THREADS], 256);
     chosen[REDUCE_ITEMS] = pattern_or(chosen[REDUCE_ITEMS], algorithm == REDUCE_COARSENED ? 8 : 2);
     if (algorithm != REDUCE_COARSENED && chosen[REDUCE_ITEMS] != 2)
@@ -209,6 +225,44 @@ static void fit_textbook(fitter *f) {
     f->plan.shared_bytes = global ? 0 : (size_t)threads * f->plan.item_bytes;
 }
 
+/* Cores take runs in turn: so many a core even out what delays one of them, and a run is long
+   enough for its start not to count. */
+static int usual_run(const fitter *f) {
+    enum { RUNS_A_CORE = 16, LEAST = 1 << 14, MOST = 1 << 18 }; /* bytes of a run */
+    const int64_t element = (int64_t)dtype_words[f->subject->dtype].bytes;
+    const int64_t wanted = f->count / (RUNS_A_CORE * (int64_t)f->gpu->multiprocessors);
+    int run = LEAST / (int)element;
+    while (run < wanted && run * element < MOST)
+        run *= 2;
+    return run;
+}
+
+static void fit_runs(fitter *f) {
+    enum { SHARES_A_CORE = 64 }; /* of segments, which may be of any lengths */
+    int *chosen = f->plan.schedule.number;
+    const bool segmented = f->reduce->segmented;
+    const int own = segmented ? REDUCE_BLOCKS : REDUCE_RUN;
+    for (int i = 0; i < reduce_words.number_count; i++)
+        if (chosen[i] != 0 && i != own)
+            refuse(f, job_print(f->job, "a block is one thread%s; leave out %s",
+                                segmented ? " that takes whole segments" : " with a run",
+                                numbers[i].name));
+    if (segmented)
+        chosen[own] = pattern_or(chosen[own], SHARES_A_CORE * f->gpu->multiprocessors);
+    else
+        chosen[own] = pattern_or(chosen[own], usual_run(f));
+    f->plan.run = chosen[REDUCE_RUN];
+}
+
+/* On a processor runs, unless the schedule has what only others have. */
+static int best_algorithm(const fitter *f) {
+    const int *given = f->plan.schedule.number;
+    bool runs = f->gpu->processor != NULL || given[REDUCE_RUN] != 0;
+    for (int i = 0; i < reduce_words.number_count; i++)
+        runs = runs && (given[i] == 0 || i == (f->reduce->segmented ? REDUCE_BLOCKS : REDUCE_RUN));
+    return runs ? REDUCE_RUNS : REDUCE_ONE_PASS;
+}
+
 reduce_plan reduce_fit(job *j, const subject *subject, const family_request *request) {
     const reduce *r = subject->model;
     fitter f = {
@@ -217,13 +271,16 @@ reduce_plan reduce_fit(job *j, const subject *subject, const family_request *req
     p->schedule = pattern_wanted(j, subject, request->schedule);
     p->asked = p->schedule.algorithm != REDUCE_AUTO;
     if (!p->asked)
-        p->schedule.algorithm = REDUCE_ONE_PASS;
+        p->schedule.algorithm = best_algorithm(&f);
+    f.gpu = p->gpu = pattern_board(&reduce_words, &p->schedule, request->gpu);
     p->item_bytes = r->places ? 16 : dtype_words[subject->dtype].bytes;
     if (p->schedule.algorithm == REDUCE_ONE_PASS)
         fit_one_pass(&f);
+    else if (p->schedule.algorithm == REDUCE_RUNS)
+        fit_runs(&f);
     else
         fit_textbook(&f);
-    p->threads = p->schedule.number[REDUCE_THREADS];
+    p->threads = pattern_or(p->schedule.number[REDUCE_THREADS], 1);
     p->items = p->schedule.number[REDUCE_ITEMS];
     p->blocks = p->schedule.number[REDUCE_BLOCKS];
     p->share = p->schedule.number[REDUCE_SHARE];
@@ -237,11 +294,21 @@ reduce_plan reduce_fit(job *j, const subject *subject, const family_request *req
    one-pass a thread has `pack` sums of its packs, the elements at the ends, and a tree of those. A
    block has a tree of the lanes and one of the warps, at most 5 steps each. Of the blocks' results
    a lane of one warp takes some, at most 4, or a thread takes all, before trees of those. */
+/* Of n elements that a thread joins: rows of lanes, and the halves of the lanes; or few, one after
+   the other. lanes.cuh has their numbers. */
+static double runs_depth(const program *p, double n) {
+    const double lanes = 2048 / (double)p->element_bytes, few = 32;
+    return fmin(n, few) + pattern_parts(n, lanes) + pattern_log2(fmin(n, lanes)) + 1;
+}
+
 double reduce_depth(const reduce *r, const program *p, int64_t count, int64_t length) {
     const program_launch *l = &p->launches[0];
     const double threads = l->block[0], tile = l->per_block[0],
                  pack = 16.0 / (double)p->element_bytes;
     const double block = 10, all = (double)count;
+    if (l->block[0] == 1)
+        return runs_depth(p, r->segmented ? (double)length : tile) +
+               (r->segmented ? 0 : runs_depth(p, pattern_parts(all, tile)));
     if (p->launch_count == 2) {
         const double blocks = pattern_parts(all, tile);
         return tile / threads + pattern_log2(threads) + pattern_parts(blocks, threads) + block + 2;

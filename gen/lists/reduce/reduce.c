@@ -77,15 +77,33 @@ static void add_textbook(job *j, program *p, const reduce_plan *plan) {
     pattern_temporary(p, (program_temporary){"partials", items, tile, row, row, -1});
 }
 
+/* A thread a block. Segments need no second launch. */
+static void add_runs(job *j, program *p, const reduce *r, const reduce_plan *plan) {
+    if (r->segmented) {
+        pattern_launch(j, p, "segments", extent_of(REDUCE_SEGMENTS, 0), 1, 1, false)
+            ->lists.blocks[0]
+            .most = plan->blocks;
+        return;
+    }
+    const program_extent items = extent_of(REDUCE_COUNT, 0);
+    const int64_t item = (int64_t)plan->item_bytes;
+    pattern_launch(j, p, "runs", items, plan->run, 1, false)->lists.blocks[0].least = true;
+    pattern_launch(j, p, "partials", extent_of(-1, 1), 1, 1, false);
+    pattern_temporary(p, (program_temporary){"partials", items, plan->run, item, item, -1});
+}
+
 /* ---- the source ---------------------------------------------------------------------------- */
 
 static const char *template_of(const reduce *r, const reduce_plan *plan) {
     static const char *const templates[REDUCE_ALGORITHMS] = {
         [REDUCE_ONE_PASS] = "reduce/one_pass.cu",   [REDUCE_INTERLEAVED] = "reduce/interleaved.cu",
         [REDUCE_COALESCED] = "reduce/coalesced.cu", [REDUCE_SHARED] = "reduce/shared.cu",
-        [REDUCE_COARSENED] = "reduce/coarsened.cu",
+        [REDUCE_COARSENED] = "reduce/coarsened.cu", [REDUCE_RUNS] = "reduce/runs.cu",
     };
-    return r->segmented ? "reduce/segments.cu" : templates[plan->schedule.algorithm];
+    if (r->segmented)
+        return plan->schedule.algorithm == REDUCE_RUNS ? "reduce/segment_runs.cu"
+                                                       : "reduce/segments.cu";
+    return templates[plan->schedule.algorithm];
 }
 
 static const char *write_code(job *j, const reduce *r, dtype type) {
@@ -143,6 +161,16 @@ static bool waits_each_alone(const reduce *r, const reduce_plan *plan, int64_t c
            plan->blocks - 1 <= plan->threads;
 }
 
+static const char *reason_of(job *j, const reduce *r, const reduce_plan *plan) {
+    if (plan->asked)
+        return "it is asked for";
+    if (plan->schedule.algorithm == REDUCE_RUNS)
+        return job_print(j, "%s: a core joins elements in vectors, and reads each once",
+                         gpu_processor_words(j, plan->gpu));
+    return r->segmented ? "segments are reduced by one-pass alone"
+                        : "one-pass reads every element once, in packs of 16 bytes, in one launch";
+}
+
 static family_build *write(job *j, const subject *subject, const family_request *request,
                            const reduce_plan *plan, program *p) {
     const reduce *r = subject->model;
@@ -163,6 +191,7 @@ static family_build *write(job *j, const subject *subject, const family_request 
         {"resident", plan->resident},
         {"at_once", is_at_once(r, plan, count)},
         {"each_alone", waits_each_alone(r, plan, count)},
+        {"run", plan->run}, /* of runs alone */
     };
     pattern_source source = {
         .program = p,
@@ -171,14 +200,10 @@ static family_build *write(job *j, const subject *subject, const family_request 
         .work = job_print(j, "at least %d bytes of device memory an element",
                           r->inputs * (int)dtype_words[pattern_storage(&r->pattern)].bytes),
         .constants = constants,
-        .constant_count = sizeof constants / sizeof constants[0],
+        .constant_count = sizeof constants / sizeof constants[0] - (plan->run == 0),
         .code = request->untold ? NULL : write_code(j, r, subject->dtype),
         .facts.shape = job_print(j, "%s%s", name_of(r), r->segmented ? " by segments" : ""),
-        .facts.reason =
-            plan->asked ? "it is asked for"
-            : r->segmented
-                ? "segments are reduced by one-pass alone"
-                : "one-pass reads every element once, in packs of 16 bytes, in one launch",
+        .facts.reason = reason_of(j, r, plan),
         .facts.textbook_operations =
             operator_operations(j, &r->pattern, &r->op) +
             (r->mapped ? pattern_operations(j, &r->pattern, REDUCE_MAP) : 0),
@@ -193,6 +218,8 @@ family_build *reduce_build(job *j, const subject *subject, const family_request 
     add_arrays(p, r, subject->dtype);
     if (plan.schedule.algorithm == REDUCE_ONE_PASS)
         add_one_pass(j, p, r, &plan);
+    else if (plan.schedule.algorithm == REDUCE_RUNS)
+        add_runs(j, p, r, &plan);
     else
         add_textbook(j, p, &plan);
     return write(j, subject, request, &plan, p);

@@ -1,5 +1,5 @@
 /* The family reduce: a list, or each segment of one, becomes one element by any associative
-   operator. Takes: a subject whose model is a reduction. Makes: its program, by one of five
+   operator. Takes: a subject whose model is a reduction. Makes: its program, by one of six
    algorithms. Source of the textbook's algorithms: W. Hwu, D. Kirk, I. El Hajj, Programming
    Massively Parallel Processors, 4th ed., chapter 10. */
 #ifndef SG_GEN_LISTS_REDUCE_REDUCE_H
@@ -27,9 +27,18 @@ typedef enum reduce_algorithm {
     REDUCE_COALESCED,
     REDUCE_SHARED,
     REDUCE_COARSENED,
+    REDUCE_RUNS, /* for processors */
     REDUCE_ALGORITHMS
 } reduce_algorithm;
-enum { REDUCE_THREADS, REDUCE_ITEMS, REDUCE_BLOCKS, REDUCE_SHARE, REDUCE_ALONE, REDUCE_CLUSTER };
+enum {
+    REDUCE_THREADS,
+    REDUCE_ITEMS,
+    REDUCE_BLOCKS,
+    REDUCE_SHARE,
+    REDUCE_ALONE,
+    REDUCE_CLUSTER,
+    REDUCE_RUN
+};
 extern const pattern_words reduce_words;
 extern const space_table reduce_space;
 
@@ -37,7 +46,8 @@ extern const space_table reduce_space;
 typedef struct reduce_plan {
     pattern_schedule schedule; /* complete */
     int threads, items;        /* of a block; of a thread, at once */
-    int blocks;                /* one-pass: at most */
+    int run;                   /* runs: elements of a block; 0: of segments */
+    int blocks;                /* one-pass, and runs of segments: at most */
     int share;                 /* one-pass: elements of a thread at least, where there are several
                                   blocks */
     int alone;                 /* one-pass: elements that a single block takes at most */
@@ -47,6 +57,7 @@ typedef struct reduce_plan {
     int pitch;                 /* the others: items of temporary memory of a block */
     size_t item_bytes;         /* what is reduced: an element, or that and its place */
     size_t shared_bytes;       /* a block of the first launch */
+    const gpu *gpu;            /* that it is for */
     bool asked;                /* the spec or the caller named the algorithm */
 } reduce_plan;
 

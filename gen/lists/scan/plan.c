@@ -6,8 +6,10 @@
 #include <stdnoreturn.h>
 #include <string.h>
 
+enum { UNIT = 1024 }; /* elements: tiles of runs are so many times some number */
+
 static const word_row algorithms[SCAN_ALGORITHMS] = {
-    [SCAN_AUTO] = {"auto", "the fastest of the others: persistent"},
+    [SCAN_AUTO] = {"auto", "the fastest of the others: persistent; on a processor runs"},
     [SCAN_LOOK_BACK] = {"look-back", "one pass: a tile adds up what those before it have published "
                                      "until one knows its prefix"},
     [SCAN_PERSISTENT] = {"persistent", "look-back by blocks that stay: each loads its next tiles "
@@ -17,6 +19,8 @@ static const word_row algorithms[SCAN_ALGORITHMS] = {
     [SCAN_DOUBLE_BUFFER] = {"double-buffer", "kogge-stone between two buffers that change places, "
                                              "with one barrier a step"},
     [SCAN_BRENT_KUNG] = {"brent-kung", "tiles by a tree of sums, up and down; then as kogge-stone"},
+    [SCAN_RUNS] = {"runs", "for processors: a thread a block joins a tile, then scans several runs "
+                           "of it side by side"},
 };
 /* The work of the algorithms, as `explain` says it. */
 static const char *const notes[SCAN_ALGORITHMS] = {
@@ -30,6 +34,8 @@ static const char *const notes[SCAN_ALGORITHMS] = {
                            "a section of N; every element crosses memory four times",
     [SCAN_BRENT_KUNG] = "2 N - 2 - log2 N operations in 2 log2 N - 1 steps for a section of "
                         "N; every element crosses memory four times",
+    [SCAN_RUNS] = "2 N operations; every element crosses memory twice, and is read once more from "
+                  "a core's cache",
 };
 static const pattern_number numbers[] = {
     [SCAN_THREADS] = {"threads", "threads a block", 32, 1024, 0},
@@ -39,9 +45,14 @@ static const pattern_number numbers[] = {
     [SCAN_AHEAD] = {"ahead", "persistent: tiles that a block sums up before the first looks back",
                     1, 2, 1},
     [SCAN_DRAW] = {"draw", "persistent: blocks take tiles in turn (1) or draw them (2)", 1, 2, 1},
+    [SCAN_RUN] = {"run", "runs: elements of a tile", UNIT, 1 << 24, UNIT},
 };
-const pattern_words scan_words = {algorithms, SCAN_ALGORITHMS, NULL, 0,
-                                  numbers,    SCAN_NUMBERS,    notes};
+const pattern_words scan_words = {.algorithms = algorithms,
+                                  .algorithm_count = SCAN_ALGORITHMS,
+                                  .numbers = numbers,
+                                  .number_count = SCAN_NUMBERS,
+                                  .notes = notes,
+                                  .serial = 1u << SCAN_RUNS};
 
 /* What tuning tries. */
 static const space_group groups[] = {
@@ -56,6 +67,9 @@ static const space_group groups[] = {
     SPACE_GROUP(0, SCAN_DOUBLE_BUFFER, SPACE_THREADS(SCAN_THREADS),
                 SPACE_LINE(SCAN_ITEMS, 1, 2, 4, 8)),
     SPACE_GROUP(0, SCAN_BRENT_KUNG, SPACE_THREADS(SCAN_THREADS), SPACE_LINE(SCAN_ITEMS, 2, 4, 8)),
+    SPACE_GROUP(
+        0, SCAN_RUNS,
+        SPACE_LINE(SCAN_RUN, SPACE_OWN, 4 * UNIT, 15 * UNIT, 31 * UNIT, 63 * UNIT, 127 * UNIT)),
 };
 const space_table scan_space = {groups, sizeof groups / sizeof *groups};
 
@@ -221,6 +235,8 @@ static void fit_persistent(fitter *f) {
     scan_plan *p = &f->plan;
     int *chosen = p->schedule.number;
     const int pack = 16 / (int)f->element;
+    if (chosen[SCAN_RUN] != 0)
+        refuse(f, "run is a number of runs; leave it out");
     if (chosen[SCAN_ITEMS] % pack != 0)
         refuse(f, job_print(f->job,
                             "elements are read in packs of %d, so items must be a multiple of "
@@ -248,8 +264,8 @@ static void fit_others(fitter *f) {
     int *chosen = p->schedule.number;
     for (int i = SCAN_STAGES; i < SCAN_NUMBERS; i++)
         if (chosen[i] != 0)
-            refuse(f, job_print(f->job, "%s is a number of persistent; leave it out",
-                                numbers[i].name));
+            refuse(f, job_print(f->job, "%s is a number of %s; leave it out", numbers[i].name,
+                                i == SCAN_RUN ? "runs" : "persistent"));
     chosen[SCAN_THREADS] = pattern_or(chosen[SCAN_THREADS], 256);
     p->threads = chosen[SCAN_THREADS];
     chosen[SCAN_ITEMS] = pattern_or(
@@ -265,8 +281,39 @@ static void fit_others(fitter *f) {
     p->shared_bytes = shared_bytes(p, f->element);
 }
 
-/* Persistent, wherever the items that are asked for are whole packs. */
-static int best_algorithm(const fitter *f) {
+/* A tile stays in the core's cache until it has been scanned, and cores have several. It is a
+   little shorter than a power of two: the runs of a tile, which are read side by side, would else
+   compete for the same few sets of the caches. */
+static void fit_runs(fitter *f) {
+    enum { TILES_A_CORE = 8, LEAST = 1 << 14, MOST = 1 << 18 }; /* bytes of a tile */
+    int *chosen = f->plan.schedule.number;
+    for (int i = 0; i < SCAN_NUMBERS; i++)
+        if (chosen[i] != 0 && i != SCAN_RUN)
+            refuse(f, job_print(f->job,
+                                "a block is one thread with tiles of run elements; leave "
+                                "out %s",
+                                numbers[i].name));
+    const int64_t element = (int64_t)f->element;
+    const int64_t wanted = f->count / (TILES_A_CORE * (int64_t)f->gpu->multiprocessors);
+    const processor *of = f->gpu->processor;
+    const double room = of != NULL && of->core_cache / 4 < MOST ? of->core_cache / 4 : MOST;
+    int run = LEAST / (int)element;
+    while (run < wanted && (double)(2 * run * element) <= room)
+        run *= 2;
+    if (run > 4 * UNIT)
+        run -= UNIT;
+    f->plan.run = chosen[SCAN_RUN] = pattern_or(chosen[SCAN_RUN], run);
+    f->plan.threads = 1;
+}
+
+/* Persistent, wherever the items that are asked for are whole packs. On a processor runs,
+   unless the schedule has what only others have. */
+static int best_algorithm(const fitter *f, bool narrow) {
+    bool runs = f->gpu->processor != NULL || f->plan.schedule.number[SCAN_RUN] != 0;
+    for (int i = 0; i < SCAN_RUN; i++)
+        runs = runs && f->plan.schedule.number[i] == 0;
+    if (runs || narrow)
+        return runs ? SCAN_RUNS : SCAN_LOOK_BACK;
     const int items = f->plan.schedule.number[SCAN_ITEMS];
     return items * (int)f->element % 16 == 0 ? SCAN_PERSISTENT : SCAN_LOOK_BACK;
 }
@@ -282,20 +329,23 @@ scan_plan scan_fit(job *j, const subject *subject, const family_request *r) {
     p->asked = p->schedule.algorithm != SCAN_AUTO;
     const bool narrow = dtype_is_narrow(pattern_storage(&((const scan *)subject->model)->pattern));
     if (!p->asked)
-        p->schedule.algorithm = narrow ? SCAN_LOOK_BACK : best_algorithm(&f);
-    if (narrow && p->schedule.algorithm != SCAN_LOOK_BACK)
+        p->schedule.algorithm = best_algorithm(&f, narrow);
+    f.gpu = p->gpu = pattern_board(&scan_words, &p->schedule, r->gpu);
+    if (narrow && p->schedule.algorithm != SCAN_LOOK_BACK && p->schedule.algorithm != SCAN_RUNS)
         refuse(&f, "it keeps elements as they are, and half and bfloat16 are converted; look-back "
-                   "does so");
+                   "and runs do so");
     if (p->schedule.algorithm == SCAN_PERSISTENT)
         fit_persistent(&f);
+    else if (p->schedule.algorithm == SCAN_RUNS)
+        fit_runs(&f);
     else
         fit_others(&f);
-    if (p->shared_bytes > (size_t)r->gpu->shared_per_block)
+    if (p->shared_bytes > (size_t)f.gpu->shared_per_block)
         refuse(&f, job_print(j,
                              "%d threads with %d items need %zu bytes of shared memory, but a "
                              "block of %s has at most %d",
-                             p->threads, p->items, p->shared_bytes, r->gpu->arch,
-                             r->gpu->shared_per_block));
+                             p->threads, p->items, p->shared_bytes, f.gpu->arch,
+                             f.gpu->shared_per_block));
     return *p;
 }
 
@@ -303,6 +353,10 @@ double scan_depth(const program *p, int64_t count) {
     const program_launch *l = &p->launches[0];
     const double threads = l->block[0], tile = l->per_block[0], items = tile / threads;
     const double tiles = (double)count / tile + 1;
+    if (l->block[0] == 1) { /* runs.cu: a run by lanes, the runs, the chain of tiles, and a run */
+        const double chains = 8, run = tile / chains, lanes = 2048 / (double)p->element_bytes;
+        return pattern_parts(run, lanes) + pattern_log2(lanes) + 1 + (chains + 2) * tiles + 2 * run;
+    }
     if (l->lists.resident) /* a tree of the tiles of a group, and the chain of groups */
         return 2 * items + 5 + threads / 32 + 5 + tiles / 32 + 8;
     if (p->launch_count == 1) /* items, lanes, warps, the chain of tiles, what precedes a thread */

@@ -35,9 +35,9 @@ static void add_look_back(job *j, program *p, const scan_plan *plan, size_t elem
 /* Groups of 32 tiles, as the template has them, in words of 16 bytes. `published`: a counter, one
    word for each two tiles of the first group, one for each block, one for each tile. `groups`: two
    words for each group. */
-static void add_persistent(job *j, program *p, const scan_plan *plan, const gpu *t) {
+static void add_persistent(job *j, program *p, const scan_plan *plan) {
     const int tile = plan->threads * plan->items;
-    const int64_t most = (int64_t)plan->blocks * t->multiprocessors;
+    const int64_t most = (int64_t)plan->blocks * plan->gpu->multiprocessors;
     const int64_t fixed = 16 * (1 + 32 * 32 + most);
     pattern_temporary(p, (program_temporary){"published", extent_of(0, 0), tile, 16, fixed, -1});
     pattern_temporary(p, (program_temporary){"groups", extent_of(0, 0), 32 * tile, 32, 0, -1});
@@ -60,12 +60,22 @@ static void add_phases(job *j, program *p, const scan_plan *plan, size_t element
     p->launches[0].shared_bytes = p->launches[1].shared_bytes = plan->shared_bytes;
 }
 
+/* A word for the counter of tiles and one for each tile, and what comes behind each. A block that
+   finds no tile left ends, so there may be more of them than cores. */
+static void add_runs(job *j, program *p, const scan_plan *plan, size_t element) {
+    enum { MOST_BLOCKS = 1024 };
+    const program_extent items = extent_of(0, 0);
+    pattern_temporary(p, (program_temporary){"published", items, plan->run, 8, 8, 0});
+    pattern_temporary(p, (program_temporary){"values", items, plan->run, (int64_t)element, 0, -1});
+    pattern_launch(j, p, "scan", items, plan->run, 1, false)->lists.blocks[0].most = MOST_BLOCKS;
+}
+
 /* ---- the source ---------------------------------------------------------------------------- */
 
 static const char *const templates[SCAN_ALGORITHMS] = {
     [SCAN_LOOK_BACK] = "scan/look_back.cu",     [SCAN_PERSISTENT] = "scan/persistent.cu",
     [SCAN_KOGGE_STONE] = "scan/kogge_stone.cu", [SCAN_DOUBLE_BUFFER] = "scan/double_buffer.cu",
-    [SCAN_BRENT_KUNG] = "scan/brent_kung.cu",
+    [SCAN_BRENT_KUNG] = "scan/brent_kung.cu",   [SCAN_RUNS] = "scan/runs.cu",
 };
 
 /* identity, prepare and combine; an element as it is used; and what comes before the first
@@ -107,12 +117,22 @@ void scan_print(const subject *subject, model_detail detail, text *t) {
     model_print_functions(s->pattern.functions, detail, t);
 }
 
+static const char *reason_of(job *j, const scan_plan *plan) {
+    static const char once[] = "it reads and writes every element once";
+    if (plan->asked)
+        return "it is asked for";
+    return plan->schedule.algorithm != SCAN_RUNS
+               ? once
+               : job_print(j, "%s: %s", gpu_processor_words(j, plan->gpu), once);
+}
+
 static family_build *write(job *j, const subject *subject, const family_request *r,
                            const scan_plan *plan, program *p) {
     const scan *s = subject->model;
     const dtype type = subject->dtype;
     const bool persistent = plan->schedule.algorithm == SCAN_PERSISTENT;
-    const bool one_pass = persistent || plan->schedule.algorithm == SCAN_LOOK_BACK;
+    const bool one_pass = persistent || plan->schedule.algorithm == SCAN_RUNS ||
+                          plan->schedule.algorithm == SCAN_LOOK_BACK;
     const pattern_constant constants[] = {
         {"threads", plan->threads},
         {"items", plan->items},
@@ -125,6 +145,12 @@ static family_build *write(job *j, const subject *subject, const family_request 
         {"ahead", plan->ahead},
         {"draw", plan->draw},
     };
+    const bool runs = plan->schedule.algorithm == SCAN_RUNS;
+    const pattern_constant of_runs[] = {{"threads", 1},
+                                        {"run", plan->run},
+                                        {"exclusive", s->exclusive},
+                                        {"ordered", !operator_commutes(&s->op)},
+                                        {"places", 0}};
     const double map = s->mapped ? pattern_operations(j, &s->pattern, SCAN_MAP) : 0;
     const double op = operator_operations(j, &s->pattern, &s->op);
     pattern_source source = {
@@ -133,12 +159,14 @@ static family_build *write(job *j, const subject *subject, const family_request 
         .template_file = templates[plan->schedule.algorithm],
         .work = job_print(j, "%d bytes of device memory an element; at least %d",
                           (one_pass ? 2 : 4) * (int)p->element_bytes, 2 * (int)p->element_bytes),
-        .constants = constants,
-        .constant_count = persistent ? 10 : 6,
+        .constants = runs ? of_runs : constants,
+        .constant_count = runs         ? 5
+                          : persistent ? 10
+                                       : 6,
         .code = r->untold ? NULL : write_code(j, s, type),
         .facts.shape = job_print(j, "%s scan by %s", s->exclusive ? "exclusive" : "inclusive",
                                  operator_name(&s->op)),
-        .facts.reason = plan->asked ? "it is asked for" : "it reads and writes every element once",
+        .facts.reason = reason_of(j, plan),
         .facts.board = plan->board,
         .facts.textbook_operations = op + map,
         .facts.emitted_operations = map + op * (one_pass ? 2 : 3),
@@ -153,9 +181,11 @@ family_build *scan_build(job *j, const subject *subject, const family_request *r
     program *p = pattern_program(j, &s->pattern, PROGRAM_SCAN, r->gpu);
     add_arrays(p, pattern_storage(&s->pattern));
     if (plan.schedule.algorithm == SCAN_PERSISTENT)
-        add_persistent(j, p, &plan, r->gpu);
+        add_persistent(j, p, &plan);
     else if (plan.schedule.algorithm == SCAN_LOOK_BACK)
         add_look_back(j, p, &plan, element);
+    else if (plan.schedule.algorithm == SCAN_RUNS)
+        add_runs(j, p, &plan, element);
     else
         add_phases(j, p, &plan, element);
     return write(j, subject, r, &plan, p);

@@ -1,5 +1,5 @@
 /* The family scan: prefix sums of a list, by any associative operator.
-   Takes: a subject whose model is a scan. Makes: its program, by one of five algorithms. */
+   Takes: a subject whose model is a scan. Makes: its program, by one of six algorithms. */
 #ifndef SG_GEN_LISTS_SCAN_SCAN_H
 #define SG_GEN_LISTS_SCAN_SCAN_H
 
@@ -24,9 +24,19 @@ typedef enum scan_algorithm {
     SCAN_KOGGE_STONE,
     SCAN_DOUBLE_BUFFER,
     SCAN_BRENT_KUNG,
+    SCAN_RUNS, /* for processors */
     SCAN_ALGORITHMS
 } scan_algorithm;
-enum { SCAN_THREADS, SCAN_ITEMS, SCAN_STAGES, SCAN_BLOCKS, SCAN_AHEAD, SCAN_DRAW, SCAN_NUMBERS };
+enum {
+    SCAN_THREADS,
+    SCAN_ITEMS,
+    SCAN_STAGES,
+    SCAN_BLOCKS,
+    SCAN_AHEAD,
+    SCAN_DRAW,
+    SCAN_RUN,
+    SCAN_NUMBERS
+};
 extern const pattern_words scan_words;
 extern const space_table scan_space;
 
@@ -39,6 +49,8 @@ typedef struct scan_plan {
     int stages, blocks;        /* persistent: tiles in shared memory; blocks a multiprocessor */
     int ahead, draw;           /* persistent: tiles that a block sums up before the first looks
                                   back; 2: blocks draw tiles */
+    int run;                   /* runs: elements of a tile */
+    const gpu *gpu;            /* that it is for */
     size_t shared_bytes;
     bool asked;        /* the spec or the caller named the algorithm */
     const char *board; /* the board whose plans decided; NULL: none did */

@@ -15,7 +15,12 @@ static bool rows_are_short(const matrix *a) {
     return a != NULL && a->entries > 0 && layout_longest(a) <= SHORT;
 }
 
-int spmv_algorithm(const pattern_schedule *s, const matrix *a) {
+int spmv_algorithm(const pattern_schedule *s, const matrix *a, const gpu *g) {
+    bool open = true; /* but for the one number of runs */
+    for (int n = 0; n < SPMV_NUMBERS; n++)
+        open = open && (n == SPMV_RUN || s->number[n] == 0);
+    if (s->format == FORMAT_CSR && open && g->processor != NULL)
+        return SPMV_RUNS;
     const bool balanced_only = s->number[SPMV_ITEMS] != 0 || s->number[SPMV_RUN] != 0 ||
                                s->number[SPMV_ABREAST] != 0 || s->number[SPMV_TAPER] != 0 ||
                                s->number[SPMV_CACHE] != 0;
@@ -128,6 +133,15 @@ static int run_for(const matrix *a, int items, bool abreast, const gpu *t) {
     const double shares = ((double)a->rows + (double)a->entries) / (WARP * items) /
                           ((abreast ? WARPS_ABREAST : WARPS) * t->multiprocessors);
     return shares < 1 ? 1 : shares > most ? most : (int)shares;
+}
+
+/* Blocks of a processor: so many a core even out what delays one of them, and rows that differ. */
+static int runs_for(const matrix *a, const gpu *t) {
+    enum { BLOCKS_A_CORE = 16, LEAST = 4, MOST = 64 };
+    const int64_t run = a == NULL ? MOST / 2
+                                  : (a->rows + a->entries) / SPMV_RUN_UNIT /
+                                        (BLOCKS_A_CORE * (int64_t)t->multiprocessors);
+    return run < LEAST ? LEAST : run > MOST ? MOST : (int)run;
 }
 
 static int taper_for(int run, bool abreast) {
@@ -260,7 +274,9 @@ void spmv_numbers(job *j, const spmv *m, const spmv_plan *p, const family_reques
                            ? pattern_or(number[SPMV_PASSES], 1)
                            : passes_for(j, m, a, r->gpu, blocks ? t->block_cols : 1);
     const int items = pattern_or(number[SPMV_ITEMS], items_for(m, p, a, threads, passes, abreast));
-    const int run = pattern_or(number[SPMV_RUN], run_for(a, items, abreast, r->gpu));
+    const bool runs = s->algorithm == SPMV_RUNS;
+    const int run = pattern_or(number[SPMV_RUN],
+                               runs ? runs_for(a, r->gpu) : run_for(a, items, abreast, r->gpu));
     const int apart = stencil && items > 1 ? apart_for(t, threads, a) : WARP;
     const int chosen[SPMV_NUMBERS] = {
         [SPMV_ROWS] = t->block_rows,
@@ -269,7 +285,7 @@ void spmv_numbers(job *j, const spmv *m, const spmv_plan *p, const family_reques
         [SPMV_SIGMA] = t->sigma,
         [SPMV_PACKET] = t->packet,
         [SPMV_LANES] = pattern_or(number[SPMV_LANES], lanes),
-        [SPMV_THREADS] = threads,
+        [SPMV_THREADS] = runs ? 1 : threads,
         [SPMV_ITEMS] = items,
         [SPMV_RUN] = run,
         [SPMV_ABREAST] = pattern_or(number[SPMV_ABREAST], abreast ? ABREAST : 1),

@@ -12,6 +12,8 @@ static const word_row algorithms[SPMV_ALGORITHMS] = {
     [SPMV_WARP] = {"warp", "a warp, or a part of one, a row"},
     [SPMV_BALANCED] = {"balanced", "equal shares of rows and entries a thread, however long the "
                                    "rows are"},
+    [SPMV_RUNS] = {"runs",
+                   "for processors: a thread a block, and neighbouring rows in plain loops"},
 };
 
 /* The words of the matrix layer, in the same order. */
@@ -39,7 +41,10 @@ static const pattern_number numbers[SPMV_NUMBERS] = {
     [SPMV_LANES] = {"lanes", "threads a row, or a column of csc", 2, 32, 0},
     [SPMV_THREADS] = {"threads", "threads a block", 32, 1024, 32},
     [SPMV_ITEMS] = {"items", "rows and entries a thread", 1, 32, 1},
-    [SPMV_RUN] = {"run", "tiles a warp of balanced csr takes one after another", 1, 256, 1},
+    [SPMV_RUN] = {"run",
+                  "tiles a warp of balanced csr takes one after another; of runs 1024 rows "
+                  "and entries a block",
+                  1, 256, 1},
     [SPMV_ABREAST] = {"abreast", "rows of balanced csr that are summed side by side", 1, 32, 1},
     [SPMV_TAPER] = {"taper",
                     "of balanced csr, how many times shorter than others the last shares are", 1, 8,
@@ -55,8 +60,13 @@ static const pattern_number numbers[SPMV_NUMBERS] = {
     [SPMV_AHEAD] = {"ahead", "tiles of stencil that are prefetched into the L2", 1, 1 << 20, 1},
 };
 
-const pattern_words spmv_words = {algorithms, SPMV_ALGORITHMS, formats, FORMAT_COUNT,
-                                  numbers,    SPMV_NUMBERS,    NULL};
+const pattern_words spmv_words = {.algorithms = algorithms,
+                                  .algorithm_count = SPMV_ALGORITHMS,
+                                  .formats = formats,
+                                  .format_count = FORMAT_COUNT,
+                                  .numbers = numbers,
+                                  .number_count = SPMV_NUMBERS,
+                                  .serial = 1u << SPMV_RUNS};
 
 /* What tuning tries. */
 static const space_group groups[] = {
@@ -67,6 +77,7 @@ static const space_group groups[] = {
                 SPACE_LINE(SPMV_ITEMS, 3, 5, 7, 9, 11, 15),
                 SPACE_LINE(SPMV_RUN, SPACE_OWN, 1, 4, 16),
                 SPACE_LINE(SPMV_CACHE, SPACE_OWN, 1, 2, 4)),
+    SPACE_GROUP(FORMAT_CSR, SPMV_RUNS, SPACE_LINE(SPMV_RUN, SPACE_OWN, 4, 16, 64, 256)),
     SPACE_GROUP(FORMAT_COO, 0, SPACE_USUAL_THREADS(SPMV_THREADS),
                 SPACE_LINE(SPMV_ITEMS, 3, 5, 7, 9, 11, 15)),
     SPACE_GROUP(FORMAT_CSC, 0, SPACE_USUAL_THREADS(SPMV_THREADS),
@@ -117,6 +128,8 @@ static bool number_applies(const pattern_schedule *s, int number) {
         [SPMV_APART] = OF(STENCIL),
         [SPMV_AHEAD] = OF(STENCIL),
     };
+    if (s->algorithm == SPMV_RUNS)
+        return number == SPMV_RUN;
     const bool csr = s->format == FORMAT_CSR, bcsr = s->format == FORMAT_BCSR;
     const int own = 1 << s->format | (s->algorithm == SPMV_BALANCED ? BALANCED : 0) |
                     (csr && s->algorithm == SPMV_WARP ? CSR_WARP : 0) |
@@ -160,11 +173,11 @@ static void check_spec(job *j, const spmv *m, const pattern_schedule *s) {
 }
 
 static void check_algorithm(job *j, const pattern_schedule *s) {
-    const bool csr = s->format == FORMAT_CSR, bcsr = s->format == FORMAT_BCSR;
-    if (s->algorithm == SPMV_AUTO || csr || (bcsr && s->algorithm != SPMV_BALANCED))
+    const bool both = s->algorithm == SPMV_THREAD || s->algorithm == SPMV_WARP;
+    if (s->algorithm == SPMV_AUTO || s->format == FORMAT_CSR || (both && s->format == FORMAT_BCSR))
         return;
     refuse(j, s, "the algorithm %s is for csr%s", algorithms[s->algorithm].name,
-           s->algorithm == SPMV_BALANCED ? "" : " and bcsr");
+           both ? " and bcsr" : "");
 }
 
 static void check_numbers(job *j, const pattern_schedule *s) {
@@ -213,6 +226,15 @@ static void check_shared(job *j, const spmv *m, const spmv_plan *p, const gpu *t
                p->schedule.format == FORMAT_PKT ? "rows a packet" : "threads or items");
 }
 
+/* On a processor csr, whose rows a core takes one by one, unless the schedule has what other
+   formats have. */
+static bool prefers_runs(const pattern_schedule *s, const family_request *r) {
+    pattern_schedule csr = *s;
+    csr.format = FORMAT_CSR;
+    return s->format == FORMAT_AUTO && s->algorithm == SPMV_AUTO &&
+           spmv_algorithm(&csr, r->matrix, r->gpu) == SPMV_RUNS;
+}
+
 /* Completes the storage. The diagonals that a spec lists count for `auto` too. */
 static void choose_format(job *j, const spmv *m, const family_request *r, spmv_plan *p) {
     const matrix *a = r->matrix;
@@ -221,7 +243,16 @@ static void choose_format(job *j, const spmv *m, const family_request *r, spmv_p
         s->diagonals = m->diagonals;
         s->diagonal_count = m->diagonal_count;
     }
+    const storage open = *s;
+    const bool runs = prefers_runs(&p->schedule, r);
     p->reason = spmv_choose(j, r->notes, a, s);
+    if (runs && s->format != FORMAT_STENCIL) { /* of which little but x is moved */
+        *s = open;
+        s->format = FORMAT_CSR;
+        spmv_choose(j, r->notes, a, s);
+        p->reason = job_print(j, "%s: a core takes whole rows of csr, whatever their lengths",
+                              gpu_processor_words(j, r->gpu));
+    }
     p->schedule.format = (int)s->format;
     if (s->format != FORMAT_STENCIL || s->diagonal_count > 0)
         return;
@@ -253,14 +284,16 @@ spmv_plan spmv_fit(job *j, const subject *subject, const family_request *r) {
     check_spec(j, m, s);
     check_algorithm(j, s);
     if (s->algorithm == SPMV_AUTO)
-        s->algorithm = spmv_algorithm(s, r->matrix);
+        s->algorithm = spmv_algorithm(s, r->matrix, r->gpu);
+    family_request board = *r;
+    board.gpu = pattern_board(&spmv_words, s, r->gpu);
     check_numbers(j, s);
-    complete(j, m, &p, r);
+    complete(j, m, &p, &board);
     check_numbers(j, s);
     if (s->format == FORMAT_BCSR && s->algorithm == SPMV_WARP &&
         p.storage.block_rows * p.storage.block_cols > WARP)
         refuse(j, s, "the algorithm warp takes blocks of at most 32 elements");
-    check_shared(j, m, &p, r->gpu);
+    check_shared(j, m, &p, board.gpu);
     check_matrix(j, &p, r);
     return p;
 }

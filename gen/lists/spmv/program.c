@@ -161,6 +161,8 @@ static void add_launches(const describing *d) {
             add_balanced(d);
         else if (algorithm == SPMV_WARP)
             add_launch(d, "rows", rows, threads / plan->lanes, true);
+        else if (algorithm == SPMV_RUNS)
+            add_launch(d, "runs", extent_sum(ROWS, A), plan->run * SPMV_RUN_UNIT, false);
         else
             add_launch(d, "rows", rows, threads, false);
         break;
@@ -208,7 +210,8 @@ const char *spmv_template(const spmv_plan *plan) {
         [FORMAT_COO] = {"spmv/coo.cu"},
         [FORMAT_CSR] = {[SPMV_THREAD] = "spmv/csr_thread.cu",
                         [SPMV_WARP] = "spmv/csr_warp.cu",
-                        [SPMV_BALANCED] = "spmv/csr_balanced.cu"},
+                        [SPMV_BALANCED] = "spmv/csr_balanced.cu",
+                        [SPMV_RUNS] = "spmv/csr_runs.cu"},
         [FORMAT_CSC] = {"spmv/csc.cu"},
         [FORMAT_ELL] = {"spmv/ell.cu"},
         [FORMAT_HYB] = {"spmv/hyb.cu"},

@@ -22,7 +22,7 @@ typedef struct spmv {
 } spmv;
 
 /* Formats are numbered as in matrix/format.h. */
-enum { SPMV_AUTO, SPMV_THREAD, SPMV_WARP, SPMV_BALANCED, SPMV_ALGORITHMS };
+enum { SPMV_AUTO, SPMV_THREAD, SPMV_WARP, SPMV_BALANCED, SPMV_RUNS, SPMV_ALGORITHMS };
 enum {
     SPMV_ROWS,
     SPMV_COLUMNS,
@@ -41,6 +41,7 @@ enum {
     SPMV_AHEAD,
     SPMV_NUMBERS
 };
+enum { SPMV_RUN_UNIT = 1024 }; /* rows and entries of a block of csr's runs, times `run` */
 extern const pattern_words spmv_words;
 extern const space_table spmv_space;
 
@@ -67,7 +68,7 @@ spmv_plan spmv_fit(job *, const subject *, const family_request *);
 
 /* The algorithm of the schedule's format, where it is free; and all numbers of a plan whose format,
    storage and algorithm are chosen, also numbers that do not apply. */
-int spmv_algorithm(const pattern_schedule *, const matrix *);
+int spmv_algorithm(const pattern_schedule *, const matrix *, const gpu *);
 void spmv_numbers(job *, const spmv *, const spmv_plan *, const family_request *,
                   int all[SPMV_NUMBERS]);
 

@@ -57,6 +57,11 @@ __forceinline__ void one_by_one() {
 /* ---- rows ------------------------------------------------------------------------------------ */
 
 #define FOR_A_ROW _Pragma("omp simd")
+#if defined(__clang__)
+#define UNROLLED _Pragma("unroll")
+#else
+#define UNROLLED _Pragma("GCC unroll 16")
+#endif
 
 __forceinline__ bool past_caches(Index bytes) {
     return bytes > sg_cpu_here()->cache_bytes;

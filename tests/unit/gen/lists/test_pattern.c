@@ -11,7 +11,7 @@ static const word_row formats[] = {{"auto", ""}, {"csr", ""}, {"sell", ""}};
 static const pattern_number numbers[] = {{"threads", "threads a block", 32, 1024, 0},
                                          {"items", "elements a thread", 1, 64, 1},
                                          {"sigma", "rows sorted together", 32, 4096, 32}};
-static const pattern_words words = {algorithms, 3, formats, 3, numbers, 3, NULL};
+static const pattern_words words = {algorithms, 3, formats, 3, numbers, 3, NULL, 0};
 
 /* ---- schedules ----------------------------------------------------------------------------- */
 

@@ -312,11 +312,12 @@ static void test_refusals(void **state) {
         "algorithm coalesced: it changes the order of the elements, so the operator must "
         "commute");
     assert_refused("op = 'sum', segmented = true", "shared",
-                   "algorithm shared: segments are reduced by one-pass alone");
+                   "algorithm shared: segments are reduced by one-pass and runs alone");
     assert_refused("op = 'sum'", "shared items=4",
                    "algorithm shared: a thread takes 2 elements, not 4");
     assert_refused("op = 'sum'", "coarsened blocks=4", "leave out blocks");
-    assert_refused("op = 'sum'", "shared cluster=4", "leave out blocks, share, alone and cluster");
+    assert_refused("op = 'sum'", "shared cluster=4",
+                   "leave out blocks, share, alone, cluster and run");
     assert_refused("op = 'sum'", "cluster=3", "cluster must be a power of two, not 3");
     assert_refused("op = 'sum'", "cluster=8 blocks=100",
                    "blocks must be a multiple of cluster=8, not 100");

@@ -45,6 +45,49 @@ static void test_planned_sizes(void **state) {
     }
 }
 
+/* On a processor a thread a block, unless the schedule has what only others have, which are planned
+   for the usual GPU. A run is as long as the cores have several of. */
+static void processor_body(job *j, void *argument) {
+    (void)argument;
+    static const struct {
+        const char *spec, *schedule, *plan;
+        int64_t size;
+    } cases[] = {
+        {"", NULL, "runs run=4096", 1},
+        {"", NULL, "runs run=4096", 1 << 18},
+        {"", NULL, "runs run=65536", 1 << 26},
+        {", dtype = 'double'", NULL, "runs run=2048", 1 << 16},
+        {"", "run=1024", "runs run=1024", 1 << 26},
+        {", segmented = true", NULL, "runs blocks=256", 1 << 20},
+        {", segmented = true", "blocks=3", "runs blocks=3", 1 << 20},
+        {"", "threads=512", "one-pass threads=512 items=16 blocks=264 share=4 alone=8192", 1 << 24},
+        {"", "one-pass", "one-pass threads=512 items=16 blocks=264 share=4 alone=8192", 1 << 24},
+        {", schedule = { items = 3 }", "coarsened", "coarsened threads=256 items=3", 1 << 24},
+    };
+    const processor of = {4, 32, 1 << 20, 1 << 24, 2e9, 4e10};
+    const gpu *g = gpu_of_processor(j, "cpu", "sm_90", &of);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const char *text = job_print(j, "return reduce { name = 'r'%s }", cases[i].spec);
+        const subject *s = spec_load(j, "test.lua", text, NULL)->subjects[0];
+        const family_request r = {
+            .schedule = cases[i].schedule, .gpu = g, .size = {cases[i].size, 1, 1}};
+        const family_build *b = s->family->build(j, s, &r);
+        const program_launch *l = &b->program->launches[0];
+        const bool serial = strncmp(cases[i].plan, "runs", 4) == 0;
+        assert_string_equal(b->plan, cases[i].plan);
+        assert_int_equal(l->block[0] == 1 && !l->barriers, serial);
+        assert_int_equal(strstr(b->reason, "4 cores, vectors of 32 bytes") != NULL, serial);
+        assert_int_equal(strstr(b->program->source, "// target  a processor;") != NULL, serial);
+    }
+}
+
+static void test_processors(void **state) {
+    (void)state;
+    job *j;
+    assert_int_equal(job_run(&allocator_libc, processor_body, NULL, &j), FAULT_NONE);
+    job_end(j);
+}
+
 /* Launches begin early where kernels can wait for the one ahead, and one-pass kernels do. */
 static void early_body(job *j, void *argument) {
     static const struct {
@@ -74,6 +117,7 @@ static void test_early_launches(void **state) {
 }
 
 static const struct CMUnitTest tests[] = {cmocka_unit_test(test_planned_sizes),
+                                          cmocka_unit_test(test_processors),
                                           cmocka_unit_test(test_early_launches)};
 
 TEST_GROUP(reduce_plan, NULL, NULL)

@@ -6,10 +6,18 @@
 
 #include <math.h>
 
-static const char *const algorithms[] = {"look-back", "persistent", "kogge-stone", "double-buffer",
-                                         "brent-kung"};
+static const char *const algorithms[] = {"look-back",     "persistent", "kogge-stone",
+                                         "double-buffer", "brent-kung", "runs"};
 static const char *const dtypes[] = {"float", "double", "int32", "int64", "uint32"};
-enum { ALGORITHMS = 5, DTYPES = 5 };
+enum { ALGORITHMS = 6, DTYPES = 5 };
+
+/* Small tiles; a block of runs is one thread. */
+static void print_schedule(char *out, size_t size, int algorithm, int threads) {
+    if (strcmp(algorithms[algorithm], "runs") == 0)
+        snprintf(out, size, "runs run=1024");
+    else
+        snprintf(out, size, "%s threads=%d", algorithms[algorithm], threads);
+}
 
 static const char *scan_text(const char *dtype, const char *more) {
     static char text[512];
@@ -24,7 +32,7 @@ static void test_own_operators(void **state) {
         for (int kind = 0; kind < 2; kind++)
             for (int d = (a + kind) % 2; d < DTYPES; d += 2) {
                 char schedule[64], more[256];
-                snprintf(schedule, sizeof schedule, "%s threads=64", algorithms[a]);
+                print_schedule(schedule, sizeof schedule, a, 64);
                 snprintf(more, sizeof more,
                          "op = function(a, b) return where(eq(b, 0), a, b) end, identity = 0, "
                          "map = function(x) return where(gt(x, 0.0), x, 0) end, kind = '%s', "
@@ -46,7 +54,7 @@ static void test_special_values(void **state) {
         for (int a = 0; a < ALGORITHMS; a++) {
             char more[64], schedule[64];
             snprintf(more, sizeof more, "op = '%s'", ops[o]);
-            snprintf(schedule, sizeof schedule, "%s threads=32", algorithms[a]);
+            print_schedule(schedule, sizeof schedule, a, 32);
             scene s;
             scene_open(&s, scan_text(a % 2 ? "double" : "float", more), schedule);
             for (int kind = 0; kind < 4; kind++) {
@@ -230,18 +238,22 @@ static void test_plans(void **state) {
         if (strstr(sg_error(context), refused[i][1]) == NULL)
             fail_msg("%s", sg_error(context));
     }
-    sg_explanation *e;
-    const sg_build_options plain = {.struct_size = sizeof plain,
-                                    .text = "return scan { name = 's' }"};
-    expect_ok(sg_explain(context, "t.lua", &plain, &e));
-    assert_int_equal(e->row_count, ALGORITHMS);
-    for (int i = 0; i < e->row_count; i++) {
-        assert_string_equal(e->rows[i].method, algorithms[i]);
-        assert_non_null(e->rows[i].plan);
-        assert_non_null(e->rows[i].note);
-        assert_int_equal(e->rows[i].chosen, i == 1);
+    static const char *const chosen[][2] = {{"sm_90", "persistent"}, {NULL, "runs"}};
+    for (int c = 0; c < 2; c++) {
+        sg_explanation *e;
+        const sg_build_options plain = {.struct_size = sizeof plain,
+                                        .text = "return scan { name = 's' }",
+                                        .arch = chosen[c][0]};
+        expect_ok(sg_explain(context, "t.lua", &plain, &e));
+        assert_int_equal(e->row_count, ALGORITHMS);
+        for (int i = 0; i < e->row_count; i++) {
+            assert_string_equal(e->rows[i].method, algorithms[i]);
+            assert_non_null(e->rows[i].plan);
+            assert_non_null(e->rows[i].note);
+            assert_int_equal(e->rows[i].chosen, strcmp(algorithms[i], chosen[c][1]) == 0);
+        }
+        sg_explanation_free(e);
     }
-    sg_explanation_free(e);
 }
 
 typedef struct planned {

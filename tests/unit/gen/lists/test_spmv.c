@@ -12,6 +12,7 @@ static const char *const schedules[] = {
     "csr thread threads=64",
     "csr warp lanes=4 threads=64",
     "csr warp lanes=32 threads=64",
+    "csr runs run=1",
     "csr balanced threads=32 items=3",
     "csr balanced threads=128 items=4",
     "coo threads=32 items=3",

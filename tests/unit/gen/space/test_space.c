@@ -120,6 +120,36 @@ static void test_systems(void **state) {
     job_end(m.job);
 }
 
+static void processor_body(job *j, void *argument) {
+    made *m = argument;
+    const processor of = {4, 32, 1 << 20, 1 << 24, 2e9, 4e10};
+    m->subject = spec_load(j, "test.lua", m->text, NULL)->subjects[0];
+    m->request = (family_request){.schedule = m->schedule,
+                                  .gpu = gpu_of_processor(j, "cpu", "sm_90", &of),
+                                  .size = {1 << 24, 1, 1}};
+    m->space = space_make(j, m->subject, &m->request);
+}
+
+/* A processor is offered what is made for processors, and what is asked for; a GPU is not. */
+static void test_processors(void **state) {
+    (void)state;
+    static const char *const texts[] = {SUM, ROWS, SPMV, SCAN};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        made m = {.text = texts[i]};
+        assert_int_equal(job_run(&allocator_libc, processor_body, &m, &m.job), FAULT_NONE);
+        assert_true(m.space->count > 0 && m.space->usual_index >= 0);
+        assert_int_equal(count_plans(&m, "runs"), m.space->count);
+        job_end(m.job);
+        m = make_for(texts[i], NULL, "sm_90", 1 << 24, 1, 1, 1);
+        assert_int_equal(count_plans(&m, "runs"), 0);
+        job_end(m.job);
+    }
+    made m = {.text = SUM, .schedule = "one-pass"};
+    assert_int_equal(job_run(&allocator_libc, processor_body, &m, &m.job), FAULT_NONE);
+    assert_int_equal(count_plans(&m, "one-pass"), m.space->count);
+    job_end(m.job);
+}
+
 /* What is found out about a matrix once for all candidates is what each by itself would find. */
 static void test_matrix(void **state) {
     (void)state;
@@ -258,6 +288,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(test_search),
     cmocka_unit_test(test_matrix),
     cmocka_unit_test(test_systems),
+    cmocka_unit_test(test_processors),
     cmocka_unit_test(test_long_functions),
 };
 

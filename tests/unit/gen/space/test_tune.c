@@ -191,7 +191,7 @@ static void test_errors(void **state) {
                  "tune: threads must be a power of two, not 48");
     expect_error("return reduce { name = 'r', tune = { tile = { 48 } } }", 1,
                  "unknown key 'tile' in tune; known: algorithm, threads, items, blocks, share, "
-                 "alone, cluster");
+                 "alone, cluster, run");
     expect_error("return spmv { name = 'r', tune = { format = { 'csf' } } }", 1,
                  "tune.format: expected one of coo, csr, csc, ell, hyb, jds, dia, bcsr, pkt, sell, "
                  "stencil, got the string 'csf'; did you mean 'csr'?");
