@@ -38,9 +38,9 @@ static void note(rank *r, const piece *p, int error) {
 }
 
 /* Plane by plane. */
-static int add_cells(const local *l, output *to) {
+static int add_cells(const local *l, int item, output *to) {
     const sg_team_part *p = &l->part;
-    const size_t element = l->work->arrays->info.element_size;
+    const size_t element = arrays_cell(l->work->arrays, item);
     const size_t row = (size_t)(p->end[0] - p->begin[0]) * element;
     const size_t bytes = row * (size_t)(p->end[1] - p->begin[1]);
     unsigned char *plane = malloc(bytes);
@@ -63,14 +63,15 @@ static void write_piece(local *l, piece *p, const datafile_array *about, int ite
     memcpy(box.begin, l->part.begin, sizeof box.begin);
     memcpy(box.end, l->part.end, sizeof box.end);
     const size_t length = vti_piece_head(head, about, &box);
-    if (!rank_good(l->rank, sg_download(l->rank->context, l->host, l->grids[item].data, l->bytes)))
+    if (!rank_good(l->rank, sg_download(l->rank->context, l->host, l->grids[item].data,
+                                        local_bytes(l, item))))
         return;
     int error = output_open(p->file, p->path);
     p->open = error == 0;
     if (error == 0)
         error = output_add(p->file, head, length);
     if (error == 0)
-        error = add_cells(l, p->file);
+        error = add_cells(l, item, p->file);
     if (error == 0)
         error = output_add(p->file, vti_tail, strlen(vti_tail));
     note(l->rank, p, error);
