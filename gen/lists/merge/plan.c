@@ -246,6 +246,8 @@ static int resident_blocks(const merge_plan *p, const merge *g, size_t element,
         blocks = t->shared_per_multiprocessor / ((int)p->shared_bytes + RESERVED);
     if (blocks > tiles)
         blocks = tiles > 3 ? (int)tiles : blocks > 3 ? 3 : blocks;
+    if (blocks > numbers[MERGE_BLOCKS].most) /* which is what a multiprocessor holds */
+        blocks = numbers[MERGE_BLOCKS].most;
     return blocks > 1 ? blocks : 1;
 }
 
