@@ -171,6 +171,8 @@ static int write_constants(const spmv *m, const spmv_plan *plan, pattern_constan
     for (int i = 0; i < SPMV_NUMBERS; i++)
         if (names[i] != NULL && plan->schedule.number[i] != 0)
             out[count++] = (pattern_constant){names[i], plan->schedule.number[i]};
+    if (plan->schedule.number[SPMV_THREADS] == 0) /* of runs, which does not say it */
+        out[count++] = (pattern_constant){"threads", plan->threads};
     out[count++] = (pattern_constant){"vectors", m->vectors};
     if (shared > 0)
         out[count++] = (pattern_constant){"shared", (int64_t)shared};
