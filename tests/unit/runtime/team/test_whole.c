@@ -32,7 +32,7 @@ static int is_own(const sg_team_part *p, const int64_t at[3], int64_t *whole) {
 }
 
 static void expect_own(const sg_team_part *p, size_t element, const unsigned char *mine) {
-    int64_t at[3], whole;
+    int64_t at[3], whole = 0;
     size_t i = 0;
     for (at[2] = 0; at[2] < p->size[2]; at[2]++)
         for (at[1] = 0; at[1] < p->size[1]; at[1]++)
