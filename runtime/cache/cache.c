@@ -55,8 +55,7 @@ blob cache_entry_write(job *j, const cache_entry *e) {
     return (blob){.data = t.data, .size = t.length};
 }
 
-/* NULL, or why it makes no sense. */
-static const char *cache_entry_read(job *j, blob payload, cache_entry *out) {
+const char *cache_entry_read(job *j, blob payload, cache_entry *out) {
     coder c = {.job = j, .in = record_of(payload.data, payload.size)};
     *out = (cache_entry){0};
     code_entry(&c, out);

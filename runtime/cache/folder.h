@@ -80,8 +80,11 @@ typedef struct cache_entry {
 
 blob cache_entry_write(job *, const cache_entry *);
 
-/* Reads an open file of so many bytes as an entry, and judges its key and the kind in its name.
-   NULL, or why it makes no sense. */
+/* NULL, or why it makes no sense. */
+const char *cache_entry_read(job *, blob payload, cache_entry *out);
+
+/* The same for an open file of so many bytes, of which all is read; its key and the kind in its
+   name are judged too. */
 const char *cache_entry_load(job *, const cache_visit *, const char *name, size_t size,
                              const digest *key, cache_entry *out);
 

@@ -149,6 +149,7 @@ enum { RESULT_TIMINGS = 1 << 16, RESULT_REASON = 1 << 20 };
    that is out of range or contradicts another. */
 const char *result_flaw(const result *);
 const char *result_place_flaw(const result_place *);
+bool result_is_time(double seconds);
 bool result_is_line(const char *); /* no control characters, and not too long; "" is one */
 
 /* Milliseconds since 1970. */

@@ -244,7 +244,7 @@ static bool is_span(double seconds) {
     return within(seconds, 0, MOST_SECONDS);
 }
 
-static bool result_is_time(double seconds) {
+bool result_is_time(double seconds) {
     return seconds >= LEAST_SECONDS && seconds <= MOST_SECONDS;
 }
 
