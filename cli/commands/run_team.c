@@ -314,75 +314,96 @@ static void report(const work *w, const ranks *r, session *s, json *j, text *out
     steps_text(&w->steps, out);
 }
 
-int run_team(session *s, const char *spec, ranks *r, json *j, text *out) {
-    arrays a;
-    work w = {.options = s->options, .spec = spec, .arrays = &a, .from = {.steps = -1}};
-    options own = *s->options;
-    int code = EXIT_DONE;
-    if (own.restart != NULL)
-        code = checkpoint_read(own.restart, &w.from);
-    if (code == EXIT_DONE && w.from.steps >= 0) {
-        if (own.schedule == NULL)
-            own.schedule = w.from.plan;
-        memcpy(own.size, w.from.size, sizeof own.size);
-        own.size_count = 3;
-        while (own.size_count > 1 && own.size[own.size_count - 1] == 1)
-            own.size_count--;
-        if (own.steps < w.from.steps)
-            code = complain(EXIT_USAGE, own.restart,
-                            "%" PRId64 " steps are made already; --steps counts all of them",
-                            w.from.steps);
-    }
+/* What --restart says: the steps made, and schedule and size where no option has them. */
+static int begin_again(work *w, options *own) {
+    if (own->restart == NULL)
+        return EXIT_DONE;
+    const int code = checkpoint_read(own->restart, &w->from);
     if (code != EXIT_DONE)
         return code;
-    s->options = w.options = &own;
-    w.due = (own.snapshots.count > 0 ? 1u << EVERY_SNAPSHOT : 0) |
-            (own.monitors.count > 0 || own.until != NULL ? 1u << EVERY_MONITOR : 0) |
-            (own.checkpoint != NULL ? 1u << EVERY_CHECKPOINT : 0);
-    code = arrays_open_for(&a, s, spec, r->speaks);
+    if (own->schedule == NULL)
+        own->schedule = w->from.plan;
+    memcpy(own->size, w->from.size, sizeof own->size);
+    own->size_count = 3;
+    while (own->size_count > 1 && own->size[own->size_count - 1] == 1)
+        own->size_count--;
+    if (own->steps < w->from.steps)
+        return complain(EXIT_USAGE, own->restart,
+                        "%" PRId64 " steps are made already; --steps counts all of them",
+                        w->from.steps);
+    return EXIT_DONE;
+}
+
+/* All that is judged, read and opened before the ranks begin. */
+static int prepare(work *w, session *s, ranks *r) {
+    const options *own = w->options;
+    arrays *a = w->arrays;
+    w->due = (own->snapshots.count > 0 ? 1u << EVERY_SNAPSHOT : 0) |
+             (own->monitors.count > 0 || own->until != NULL ? 1u << EVERY_MONITOR : 0) |
+             (own->checkpoint != NULL ? 1u << EVERY_CHECKPOINT : 0);
+    int code = arrays_open_for(a, s, w->spec, r->speaks);
     if (code == EXIT_DONE)
-        code = judge_files(&a);
+        code = judge_files(a);
     if (code == EXIT_DONE)
-        code = judge_pieces(&a);
+        code = judge_pieces(a);
     if (code == EXIT_DONE) {
-        w.how = session_build_options(s, s->first);
-        memcpy(w.how.size, a.size, sizeof w.how.size);
-        code = session_parameters(s, spec, a.plan, true, &w.parameters, &w.parameter_count);
+        w->how = session_build_options(s, s->first);
+        memcpy(w->how.size, a->size, sizeof w->how.size);
+        code = session_parameters(s, w->spec, a->plan, true, &w->parameters, &w->parameter_count);
     }
     if (code == EXIT_DONE)
-        code = run_snapshots_begin(&w.shots, &a, r->count == 1, r->speaks);
+        code = run_snapshots_begin(&w->shots, a, r->count == 1, r->speaks);
     if (code == EXIT_DONE)
-        pieces_make(&w, r, &a);
+        pieces_make(w, r, a);
     if (code == EXIT_DONE)
-        code = keep_files(&a);
-    if (code == EXIT_DONE && w.from.steps >= 0)
-        code = checkpoint_judge(own.restart, &w.from, &a, a.plan);
+        code = keep_files(a);
+    if (code == EXIT_DONE && w->from.steps >= 0)
+        code = checkpoint_judge(own->restart, &w->from, a, a->plan);
     if (code == EXIT_DONE)
-        code = points_prepare(&w.points, &a, a.plan, r->speaks);
+        code = points_prepare(&w->points, a, a->plan, r->speaks);
     if (code == EXIT_DONE)
-        code = monitors_prepare(&w.monitors, &a, a.plan, r->speaks);
-    if (code == EXIT_DONE && w.from.steps >= 0 && r->speaks)
-        code = records_resume(&w);
+        code = monitors_prepare(&w->monitors, a, a->plan, r->speaks);
+    if (code == EXIT_DONE && w->from.steps >= 0 && r->speaks)
+        code = records_resume(w);
+    return code;
+}
+
+/* The report, and the files that all ranks have made. */
+static int finish(work *w, session *s, const ranks *r, json *j, text *out) {
+    put_values(w);
+    report(w, r, s, j, out);
+    int code = points_save(&w->points, w->steps.made, j, out);
+    code = first_failure(code, monitors_save(&w->monitors, j, out));
+    if (w->steps.stopped_by != NULL)
+        code = first_failure(steps_stopped(w->arrays, &w->steps), code);
+    json_add(j, "results { }");
+    code = first_failure(code, arrays_commit(w->arrays, j, out));
+    run_snapshots_report(&w->shots, w->arrays, j, out);
+    return code;
+}
+
+int run_team(session *s, const char *spec, ranks *r, json *j, text *out) {
+    const options *given = s->options;
+    arrays a;
+    options own = *given;
+    work w = {.options = &own, .spec = spec, .arrays = &a, .from = {.steps = -1}};
+    int code = begin_again(&w, &own);
+    if (code != EXIT_DONE)
+        return code;
+    s->options = &own;
+    code = prepare(&w, s, r);
     if (code == EXIT_DONE) {
         if (r->speaks)
             session_parameters_json(s, a.plan, j);
         code = ranks_run(r, s, be_rank, &w);
     }
     code = first_failure(code, run_snapshots_end(&w.shots));
-    if (code == EXIT_DONE && r->speaks) {
-        put_values(&w);
-        report(&w, r, s, j, out);
-        code = points_save(&w.points, w.steps.made, j, out);
-        code = first_failure(code, monitors_save(&w.monitors, j, out));
-        if (w.steps.stopped_by != NULL)
-            code = first_failure(steps_stopped(&a, &w.steps), code);
-        json_add(j, "results { }");
-        code = first_failure(code, arrays_commit(&a, j, out));
-        run_snapshots_report(&w.shots, &a, j, out);
-    }
+    if (code == EXIT_DONE && r->speaks)
+        code = finish(&w, s, r, j, out);
     points_close(&w.points);
     monitors_close(&w.monitors);
     sg_release(w.kernel);
     arrays_close(&a);
+    s->options = given;
     return code;
 }
