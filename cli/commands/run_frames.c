@@ -80,7 +80,7 @@ static bool save_parts(local *l, const snapshot_files *f) {
     output_set alone = {0};
     if (r->number == 0) {
         snapshot_name(f->pattern, l->made, name);
-        const uint64_t end = f->head.length + datafile_bytes(&f->array);
+        const uint64_t end = f->head.length + datafile_file_bytes(f->pattern, &f->array);
         if (output_begin(&file, &alone, name) == EXIT_DONE &&
             output_write(file, f->head.data, f->head.length))
             temporary = output_stretch(file, end, f->tail.data, f->tail.length);
@@ -89,7 +89,7 @@ static bool save_parts(local *l, const snapshot_files *f) {
     }
     bool good = local_share_path(r, temporary, path);
     if (good)
-        local_store(l, path, f->head.length, f->item);
+        local_store(l, path, f->head.length, f->item, datafile_widens(f->pattern, &f->array));
     good = rank_agreed(r) && good;
     if (file != NULL && !good)
         output_drop(file);

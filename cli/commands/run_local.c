@@ -16,7 +16,8 @@ typedef struct part_file {
     int file;
     const char *path; /* for messages */
     uint64_t offset;  /* where it begins */
-    size_t element;   /* bytes */
+    dtype type;
+    bool widens; /* cells of 16 bits are floats in the file */
 } part_file;
 
 typedef struct moving {
@@ -47,15 +48,35 @@ static bool move(const moving *m, uint64_t at, unsigned char *memory, size_t byt
     return true;
 }
 
-/* Rows that follow each other in the file and in memory are moved at once. */
+/* Cells that follow each other, the first of them the file's cell number `there`. */
+static bool move_run(const moving *m, uint64_t there, unsigned char *memory, uint64_t count) {
+    enum { PIECE = 4096 };
+    const part_file *f = m->file;
+    const size_t element = dtype_words[f->type].bytes;
+    float wide[PIECE];
+    bool good = true;
+    if (!f->widens)
+        return move(m, f->offset + there * element, memory, count * element);
+    for (uint64_t i = 0; i < count && good; i += PIECE) {
+        const size_t n = count - i < PIECE ? (size_t)(count - i) : PIECE;
+        datafile_widen(f->type, memory + i * element, n, wide);
+        good = move(m, f->offset + (there + i) * sizeof *wide, (unsigned char *)wide,
+                    n * sizeof *wide);
+    }
+    return good;
+}
+
+/* Rows that follow each other in the file and in memory, where no ghost cells lie between them, are
+   moved at once. */
 static bool move_part(const moving *m, const sg_team_part *p, unsigned char *local) {
-    const uint64_t element = m->file->element;
+    const uint64_t element = dtype_words[m->file->type].bytes;
     uint64_t own[3], count[3];
     for (int axis = 0; axis < 3; axis++)
         own[axis] = count[axis] = (uint64_t)(p->end[axis] - p->begin[axis]);
     uint64_t run = own[0];
     for (int axis = 1; axis < 3 && run > 0; axis++) {
-        if (p->size[axis - 1] != p->global[axis - 1])
+        if (own[axis - 1] != (uint64_t)p->global[axis - 1] ||
+            own[axis - 1] != (uint64_t)p->size[axis - 1])
             break;
         run *= own[axis];
         count[axis] = 1;
@@ -70,7 +91,7 @@ static bool move_part(const moving *m, const sg_team_part *p, unsigned char *loc
                 (((uint64_t)p->low[2] + z) * (uint64_t)p->size[1] + (uint64_t)p->low[1] + y) *
                     (uint64_t)p->size[0] +
                 (uint64_t)p->low[0];
-            if (!move(m, m->file->offset + there * element, local + here * element, run * element))
+            if (!move_run(m, there, local + here * element, run))
                 return false;
         }
     return true;
@@ -121,7 +142,8 @@ static void load(local *l, const char *path, uint64_t offset, int index) {
     rank *r = l->rank;
     const arrays *a = l->work->arrays;
     char why[MOST_PATH + 128];
-    const part_file file = {open_file(r, path, O_RDONLY), path, offset, arrays_cell(a, index)};
+    const part_file file = {open_file(r, path, O_RDONLY), path, offset, a->items[index].type,
+                            false};
     if (file.file < 0)
         return;
     memset(l->host, 0, local_bytes(l, index));
@@ -131,11 +153,11 @@ static void load(local *l, const char *path, uint64_t offset, int index) {
     upload(l, index);
 }
 
-void local_store(local *l, const char *path, uint64_t offset, int index) {
+void local_store(local *l, const char *path, uint64_t offset, int index, bool widens) {
     rank *r = l->rank;
     char why[MOST_PATH + 128];
     const part_file file = {open_file(r, path, O_WRONLY), path, offset,
-                            arrays_cell(l->work->arrays, index)};
+                            l->work->arrays->items[index].type, widens};
     if (file.file < 0)
         return;
     if (rank_good(r,

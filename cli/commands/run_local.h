@@ -73,8 +73,9 @@ bool local_allocate(local *);
 bool local_load_all(local *);
 void local_release(local *);
 
-/* Writes the rank's part of an array to a file, in which the whole begins at `offset`. */
-void local_store(local *, const char *path, uint64_t offset, int index);
+/* Writes the rank's part of an array to a file, in which the whole begins at `offset`; `widens`: as
+   floats, where its cells have 16 bits. */
+void local_store(local *, const char *path, uint64_t offset, int index, bool widens);
 
 /* Files of parts (run_pieces.c): made ready, by the command; and written, for output number `which`
    or, as the last, for a snapshot. Rank 0 has begun `index`, the .pvti file of this path, and

@@ -40,8 +40,9 @@ static void note(rank *r, const piece *p, int error) {
 /* Plane by plane. */
 static int add_cells(const local *l, int item, output *to) {
     const sg_team_part *p = &l->part;
-    const size_t element = arrays_cell(l->work->arrays, item);
-    const size_t row = (size_t)(p->end[0] - p->begin[0]) * element;
+    const dtype type = l->work->arrays->items[item].type;
+    const size_t element = dtype_words[type].bytes, cells = (size_t)(p->end[0] - p->begin[0]);
+    const size_t row = cells * dtype_words[dtype_computes(type)].bytes;
     const size_t bytes = row * (size_t)(p->end[1] - p->begin[1]);
     unsigned char *plane = malloc(bytes);
     int error = plane == NULL ? ENOMEM : 0;
@@ -49,7 +50,11 @@ static int add_cells(const local *l, int item, output *to) {
         for (int64_t y = 0; y < p->end[1] - p->begin[1]; y++) {
             const int64_t from =
                 ((p->low[2] + z) * p->size[1] + p->low[1] + y) * p->size[0] + p->low[0];
-            memcpy(plane + (size_t)y * row, l->host + (size_t)from * element, row);
+            const unsigned char *own = l->host + (size_t)from * element;
+            if (dtype_is_narrow(type)) /* floats in such a file */
+                datafile_widen(type, own, cells, (float *)(void *)(plane + (size_t)y * row));
+            else
+                memcpy(plane + (size_t)y * row, own, row);
         }
         error = output_add(to, plane, bytes);
     }

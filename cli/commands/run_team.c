@@ -35,7 +35,7 @@ static bool save_state(local *l) {
     }
     bool good = local_share_path(r, temporary, path);
     for (int k = 0; k < c.count && good && r->status == SG_OK; k++)
-        local_store(l, path, checkpoint_offset(&c, k), arrays_find(w->arrays, c.names[k]));
+        local_store(l, path, checkpoint_offset(&c, k), arrays_find(w->arrays, c.names[k]), false);
     if (r->number == 0 && good && !records_write(w, &c, path))
         rank_fail(r, "the checkpoint cannot be written");
     good = good && rank_agreed(r);
@@ -152,6 +152,8 @@ static bool save_output(local *l, array_output *o) {
     char path[MOST_PATH] = "";
     uint64_t offset[1] = {0};
     rank *r = l->rank;
+    datafile_array about;
+    arrays_describe(l->work->arrays, o->item, &about);
     if (r->number == 0) {
         temporary = arrays_frame(l->work->arrays, o, offset);
         if (temporary == NULL)
@@ -161,7 +163,7 @@ static bool save_output(local *l, array_output *o) {
     if (!local_share_path(r, temporary, path) ||
         !rank_good(r, sg_team_reduce(r->team, SG_COMBINE_SUM, &place, 1, &place)))
         return false;
-    local_store(l, path, (uint64_t)place, o->item);
+    local_store(l, path, (uint64_t)place, o->item, datafile_widens(o->path, &about));
     return rank_agreed(r);
 }
 

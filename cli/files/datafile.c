@@ -236,6 +236,21 @@ uint64_t datafile_bytes(const datafile_array *a) {
     return count_elements(a) * dtype_words[a->type].bytes;
 }
 
+bool datafile_widens(const char *path, const datafile_array *a) {
+    const datafile_kind kind = datafile_kind_of(path);
+    return dtype_is_narrow(a->type) && (kind == DATAFILE_VTI || kind == DATAFILE_PVTI);
+}
+
+uint64_t datafile_file_bytes(const char *path, const datafile_array *a) {
+    return datafile_widens(path, a) ? count_elements(a) * sizeof(float) : datafile_bytes(a);
+}
+
+void datafile_widen(dtype type, const void *elements, size_t count, float *out) {
+    const uint16_t *bits = elements;
+    for (size_t i = 0; i < count; i++)
+        out[i] = (float)dtype_widen(type, bits[i]);
+}
+
 int datafile_suits(const char *path, const datafile_array *a) {
     const datafile_kind kind = datafile_kind_of(path);
     if (kind != DATAFILE_NPY && a->parts > 0)
@@ -320,8 +335,7 @@ static int write_piece(void *user, const void *elements, size_t count) {
         values_add(&w->about->values, elements, count);
     }
     if (w->widened != NULL) {
-        for (size_t i = 0; i < count; i++)
-            w->widened[i] = (float)dtype_widen(a->type, ((const uint16_t *)elements)[i]);
+        datafile_widen(a->type, elements, count, w->widened);
         bytes = w->widened;
         length = count * sizeof *w->widened;
     }

@@ -173,8 +173,14 @@ typedef struct datafile_array {
     pgm_scale given;
 } datafile_array;
 
-/* Of all elements. */
+/* Of all elements: in memory, and in such a file. A file of VTK has no 16 bits: elements of them
+   are floats there. */
 uint64_t datafile_bytes(const datafile_array *);
+uint64_t datafile_file_bytes(const char *path, const datafile_array *);
+bool datafile_widens(const char *path, const datafile_array *);
+
+/* Elements of 16 bits as floats. */
+void datafile_widen(dtype, const void *elements, size_t count, float *out);
 
 /* Whether a file of this kind can hold such an array; prints why not. */
 int datafile_suits(const char *path, const datafile_array *);

@@ -276,7 +276,7 @@ const char *arrays_frame(const arrays *a, array_output *o, uint64_t *offset) {
     arrays_describe(a, o->item, &about);
     datafile_frame(o->path, &about, &head, &tail);
     *offset = head.length;
-    const uint64_t end = head.length + datafile_bytes(&about);
+    const uint64_t end = head.length + datafile_file_bytes(o->path, &about);
     return output_write(o->file, head.data, head.length)
                ? output_stretch(o->file, end, tail.data, tail.length)
                : NULL;

@@ -132,8 +132,7 @@ static bool put_widened(snapshots *s, dtype type, const uint16_t *elements, uint
     bool good = true;
     for (uint64_t at = 0; at < count && good; at += PIECE) {
         const size_t now = count - at < PIECE ? (size_t)(count - at) : PIECE;
-        for (size_t i = 0; i < now; i++)
-            wide[i] = (float)dtype_widen(type, elements[at + i]);
+        datafile_widen(type, elements + at, now, wide);
         good = put(s, wide, now * sizeof *wide);
     }
     return good;
@@ -142,7 +141,7 @@ static bool put_widened(snapshots *s, dtype type, const uint16_t *elements, uint
 static bool write_elements(snapshots *s, const snapshot_files *f, const unsigned char *elements,
                            uint64_t bytes) {
     const dtype type = f->array.type;
-    const bool widens = dtype_is_narrow(type) && datafile_kind_of(f->pattern) == DATAFILE_VTI;
+    const bool widens = datafile_widens(f->pattern, &f->array);
     return put(s, f->head.data, f->head.length) &&
            (widens ? put_widened(s, type, (const uint16_t *)(const void *)elements, bytes / 2)
                    : put(s, elements, (size_t)bytes)) &&

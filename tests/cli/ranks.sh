@@ -6,6 +6,12 @@ alike() {
     cmp "$1" "$2" >/dev/null 2>&1 || flunk "$1 and $2 differ: $(cmp "$1" "$2" 2>&1)"
 }
 
+# elements FILE: what is appended to a .vti file.
+elements() {
+    after=$(LC_ALL=C grep -abo '^_' "$1" | head -1 | cut -d: -f1)
+    tail -c "+$((after + 10))" "$1" | head -c -30
+}
+
 # Whether ranks can be processes; else the case is skipped.
 has_mpi() {
     has mpirun && { [ -e "$(dirname "$STENCILGEN")/libstencilgen_mpi.so" ] || { skip 'there is no libstencilgen_mpi.so' && false; }; }

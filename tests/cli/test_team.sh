@@ -50,6 +50,10 @@ as_one 3x2 specs/heat2d5.lua --input "$folder/two.npy" --steps 7 --schedule naiv
 as_one 1x13 specs/heat2d5.lua --input "$folder/two.npy" --steps 7 --schedule naive
 as_one 6 specs/heat2d9.lua --input "$folder/two.npy" --steps 4 --schedule naive --launches 2
 
+begin 'ghost cells that are as wide as the other part'
+npy f4 "$folder/even.npy" '8, 16' $(numbers 128 3)
+as_one 2x1 specs/heat2d5.lua --input "$folder/even.npy" --steps 8 --schedule naive --launches 8
+
 begin 'three dimensions'
 as_one 2x2x2 specs/heat3d7.lua --input "$folder/three.npy" --steps 5 --schedule naive
 as_one 3 specs/heat3d7.lua --input "$folder/three.npy" --steps 5 --schedule naive
@@ -119,12 +123,6 @@ exits 0 run $cpu specs/heat2d5.lua --input "$folder/two.npy" --steps 3 --schedul
 alike "$results/alone.vti" "$results/1.vti"
 alike "$results/alone.vti" "$results/2x2.vti"
 clear_results
-
-# elements FILE: what is appended to a .vti file.
-elements() {
-    after=$(LC_ALL=C grep -abo '^_' "$1" | head -1 | cut -d: -f1)
-    tail -c "+$((after + 10))" "$1" | head -c -30
-}
 
 begin 'pieces and their .pvti'
 for ranks in 1 1x3; do

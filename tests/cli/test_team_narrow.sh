@@ -52,6 +52,23 @@ as_alone ranks
 head -c 100 "$results/ranks-u.npy" | grep -q "'<f2'" || flunk 'u is not of half'
 head -c 100 "$results/ranks-v.npy" | grep -q "'<f4'" || flunk 'v is not of float'
 
+begin 'files of VTK hold floats'
+heat="$folder/heat.lua --size 37x13 --init u=sin(x*0.7)+cos(y*1.3) --schedule naive --steps 4"
+exits 0 run $cpu $heat --output "$results/alone.vti" --snapshot u="$results/alone-%d.vti" --every 2
+elements "$results/alone.vti" >"$results/alone"
+[ "$(wc -c <"$results/alone")" = 1924 ] || flunk 'these are not 481 floats'
+for ranks in 1 2x2; do
+    exits 0 run $cpu $heat --ranks $ranks --output "$results/ranks.vti" --snapshot u="$results/ranks-%d.vti" --every 2 \
+        --checkpoint "$folder/state"
+    alike "$results/alone.vti" "$results/ranks.vti"
+    alike "$results/alone-2.vti" "$results/ranks-2.vti"
+done
+exits 0 run $cpu $heat --ranks 1x3 --output "$results/ranks.pvti"
+for number in 0 1 2; do
+    elements "$results/ranks_$number.vti"
+done >"$results/ranks"
+alike "$results/alone" "$results/ranks"
+
 begin 'a restart on other ranks'
 plain half $begins --steps 6 --schedule naive --ranks 2 --checkpoint "$folder/state" --every 3
 grep -aq '^array u 2$' "$folder/state" || flunk "its head: $(head -c 500 "$folder/state" | tr -d '\000')"
