@@ -42,7 +42,7 @@ class CuPy(Quick):
         return array.data.ptr, array.shape, strides, WORDS.get(text, text), array.device.id, False, array
 
     def stream(self, array: Any) -> int:
-        return int(self.current_stream().ptr)
+        return int(self.current_stream(array.device.id).ptr)
 
     def empty(self, like: Any, place: int, shape: tuple[int, ...], dtype: str, stream: Optional[int]) -> Any:
         cupy = self.cupy
@@ -60,7 +60,7 @@ class CuPy(Quick):
         return data.ptr, (array.shape, array.strides, array.dtype, data.device_id)
 
     def current(self, array: Any, place: int) -> int:
-        return int(self.current_stream().ptr)
+        return int(self.current_stream(place).ptr)
 
     def maker(self, like: Any, place: int, shape: tuple[int, ...], dtype: str) -> Callable[[], Any]:
         make = partial(self.cupy.ndarray, shape, NUMPY_DTYPES[dtype])

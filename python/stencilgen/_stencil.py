@@ -169,6 +169,8 @@ class Stencil(Kernel):
         parameters: Optional[Mapping[str, float]], named: dict[str, Any], where: Any, make: Any = None,
     ) -> Any:  # fmt: skip
         """A run of arrays that lie at `where`, made by `make`; None: by `_make`."""
+        if steps < 0:
+            raise UsageError(f"{steps} steps: there are no negative ones")
         if len(arrays) == 1 and isinstance(arrays[0], dict):
             named = self._named_state(arrays[0], named)
             results = self._run((), steps, out, overwrite, box, stream, parameters, named, where, make)
@@ -240,7 +242,7 @@ class Stencil(Kernel):
         def make(
             frame: Frame, slots: list[Any], steps: int, stream: int, foreign: Any, lent: list[Any], _: Any = None
         ) -> Any:
-            way = together or Alone(self.context, self._grid(self._inputs[0], slots[self._inputs[0]].shape))
+            way = together or Alone(self.context, self._grid(self._given[0], slots[self._given[0]].shape))
             sets = watch = None
             try:
                 if points:

@@ -3,6 +3,7 @@ using Item = Real;
 __device__ __forceinline__ Item none() {
     return identity();
 }
+// A plain read: the output may be the input.
 template <class A> __device__ __forceinline__ Item item_at(const A &arguments, Index i) {
-    return element(arguments, load(arguments.input + i));
+    return element(arguments, arguments.input[i]);
 }

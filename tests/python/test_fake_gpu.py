@@ -181,7 +181,7 @@ else:
             self.ndarray = self.empty = ndarray
             ndarray.__module__ = "cupy"
             self.cuda = SimpleNamespace(
-                get_current_stream=lambda: SimpleNamespace(ptr=self.stream),
+                get_current_stream=lambda device: SimpleNamespace(ptr=self.stream),
                 Device=self.on_device,
                 ExternalStream=self.on,
             )
@@ -235,9 +235,11 @@ else:
         longer = cupy.ndarray((16, 17), "float32")
         assert heat(longer).shape == (16, 17) and heat(u).shape == (16, 16)
         gpu.fail, gpu.code = b"cuLaunchKernel", 999
-        with pytest.raises(sg.DeviceError, match="launching 'heat' failed"):
-            heat(u)
-        gpu.fail = None
+        try:
+            with pytest.raises(sg.DeviceError, match="launching 'heat' failed"):
+                heat(u)
+        finally:
+            gpu.fail = None
         assert pointers(u, heat(u))
         gone = weakref.ref(u)
         del u, got

@@ -76,6 +76,8 @@ def test_until(relax: Any, rng: np.random.Generator) -> None:
 
     with pytest.raises(Wanted):
         relax.run(u, u, steps=10, monitors=dict(change=sg.Monitor()), every=2, until=fail)
+    with pytest.raises(sg.UsageError, match="-5 steps"):
+        relax.run(u, u, steps=-5, monitors=dict(change=sg.Monitor()), every=2)
 
 
 def test_beside_points(rng: np.random.Generator) -> None:

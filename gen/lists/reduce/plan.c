@@ -41,7 +41,7 @@ static const char *const notes[REDUCE_ALGORITHMS] = {
 static const pattern_number numbers[] = {
     [REDUCE_THREADS] = {"threads", "threads a block", 32, 1024, 0},
     [REDUCE_ITEMS] = {"items", "elements that a thread takes at once", 1, 64, 1},
-    [REDUCE_BLOCKS] = {"blocks", "one-pass: blocks at most", 1, 65535, 1},
+    [REDUCE_BLOCKS] = {"blocks", "one-pass, and runs of segments: blocks at most", 1, 65535, 1},
     [REDUCE_SHARE] = {"share", "one-pass: a block for so many elements a thread", 1, 1024, 1},
     [REDUCE_ALONE] = {"alone", "one-pass: elements that one block takes", 1, 1 << 24, 1},
     [REDUCE_CLUSTER] = {"cluster", "one-pass: blocks that meet in shared memory", 1, 8, 0},
@@ -247,10 +247,12 @@ static void fit_runs(fitter *f) {
             refuse(f, job_print(f->job, "a block is one thread%s; leave out %s",
                                 segmented ? " that takes whole segments" : " with a run",
                                 numbers[i].name));
-    if (segmented)
-        chosen[own] = pattern_or(chosen[own], SHARES_A_CORE * f->gpu->multiprocessors);
-    else
+    if (segmented) {
+        const int usual = SHARES_A_CORE * f->gpu->multiprocessors, most = numbers[own].most;
+        chosen[own] = pattern_or(chosen[own], usual < most ? usual : most);
+    } else {
         chosen[own] = pattern_or(chosen[own], usual_run(f));
+    }
     f->plan.run = chosen[REDUCE_RUN];
 }
 
@@ -290,10 +292,6 @@ reduce_plan reduce_fit(job *j, const subject *subject, const family_request *req
 
 /* ---- depth --------------------------------------------------------------------------------- */
 
-/* Elements of a thread one after another, then the tree of a block, then the tree of the blocks. In
-   one-pass a thread has `pack` sums of its packs, the elements at the ends, and a tree of those. A
-   block has a tree of the lanes and one of the warps, at most 5 steps each. Of the blocks' results
-   a lane of one warp takes some, at most 4, or a thread takes all, before trees of those. */
 /* Of n elements that a thread joins: rows of lanes, and the halves of the lanes; or few, one after
    the other. lanes.cuh has their numbers. */
 static double runs_depth(const program *p, double n) {
@@ -301,6 +299,10 @@ static double runs_depth(const program *p, double n) {
     return fmin(n, few) + pattern_parts(n, lanes) + pattern_log2(fmin(n, lanes)) + 1;
 }
 
+/* Elements of a thread one after another, then the tree of a block, then the tree of the blocks. In
+   one-pass a thread has `pack` sums of its packs, the elements at the ends, and a tree of those. A
+   block has a tree of the lanes and one of the warps, at most 5 steps each. Of the blocks' results
+   a lane of one warp takes some, at most 4, or a thread takes all, before trees of those. */
 double reduce_depth(const reduce *r, const program *p, int64_t count, int64_t length) {
     const program_launch *l = &p->launches[0];
     const double threads = l->block[0], tile = l->per_block[0],

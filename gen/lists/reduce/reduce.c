@@ -162,12 +162,13 @@ static bool waits_each_alone(const reduce *r, const reduce_plan *plan, int64_t c
 }
 
 static const char *reason_of(job *j, const reduce *r, const reduce_plan *plan) {
-    if (plan->asked)
+    const bool runs = plan->schedule.algorithm == REDUCE_RUNS;
+    if (plan->asked || (runs && plan->gpu->processor == NULL)) /* by run=N, on a GPU */
         return "it is asked for";
-    if (plan->schedule.algorithm == REDUCE_RUNS)
+    if (runs)
         return job_print(j, "%s: a core joins elements in vectors, and reads each once",
                          gpu_processor_words(j, plan->gpu));
-    return r->segmented ? "segments are reduced by one-pass alone"
+    return r->segmented ? "segments are reduced by one-pass and runs alone"
                         : "one-pass reads every element once, in packs of 16 bytes, in one launch";
 }
 

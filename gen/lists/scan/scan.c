@@ -119,11 +119,10 @@ void scan_print(const subject *subject, model_detail detail, text *t) {
 
 static const char *reason_of(job *j, const scan_plan *plan) {
     static const char once[] = "it reads and writes every element once";
-    if (plan->asked)
+    const bool runs = plan->schedule.algorithm == SCAN_RUNS;
+    if (plan->asked || (runs && plan->gpu->processor == NULL)) /* by run=N, on a GPU */
         return "it is asked for";
-    return plan->schedule.algorithm != SCAN_RUNS
-               ? once
-               : job_print(j, "%s: %s", gpu_processor_words(j, plan->gpu), once);
+    return !runs ? once : job_print(j, "%s: %s", gpu_processor_words(j, plan->gpu), once);
 }
 
 static family_build *write(job *j, const subject *subject, const family_request *r,

@@ -220,6 +220,19 @@ static void test_plans(void **state) {
                                     .schedule = "threads=1024 items=32"};
     assert_int_equal(sg_build(context, "t.lua", &large, &k), SG_ERROR_PLAN);
     assert_non_null(strstr(sg_error(context), "bytes of shared memory"));
+    /* A number of runs chooses them, on a GPU too. */
+    static const char *const by_run[] = {"return scan { name = 's' }",
+                                         "return reduce { name = 's' }"};
+    for (int i = 0; i < 2; i++) {
+        const sg_build_options runs = {.struct_size = sizeof runs,
+                                       .text = by_run[i],
+                                       .schedule = "run=4096",
+                                       .arch = "sm_90",
+                                       .source_only = 1};
+        expect_ok(sg_build(context, "t.lua", &runs, &k));
+        assert_string_equal(sg_kernel_text(k, SG_TEXT_PLAN), "runs run=4096");
+        sg_release(k);
+    }
     static const char *const refused[][2] = {
         {"persistent items=6", "items must be a multiple of that, not 6"},
         {"look-back stages=2", "stages is a number of persistent; leave it out"},
