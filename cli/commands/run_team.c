@@ -225,15 +225,26 @@ static bool is_piece(const char *path, const char *of) {
            datafile_kind_of(path) == DATAFILE_VTI;
 }
 
-/* Two outputs may be one file. */
+static int judge_piece(const char *path, const char *of) {
+    return is_piece(path, of)
+               ? complain(EXIT_USAGE, path, "this may be a piece of %s: name it otherwise", of)
+               : EXIT_DONE;
+}
+
+/* Two outputs, or an output and a snapshot, may be one file. */
 static int judge_pieces(const arrays *a) {
-    for (int i = 0; i < a->output_count; i++)
-        for (int k = 0; k < a->output_count; k++)
-            if (datafile_kind_of(a->outputs[i].path) == DATAFILE_PVTI &&
-                is_piece(a->outputs[k].path, a->outputs[i].path))
-                return complain(EXIT_USAGE, a->outputs[k].path,
-                                "this may be a piece of %s: name it otherwise", a->outputs[i].path);
-    return EXIT_DONE;
+    const bindings *shots = &a->session->options->snapshots;
+    int code = EXIT_DONE;
+    for (int i = 0; i < a->output_count; i++) {
+        const char *of = a->outputs[i].path;
+        if (datafile_kind_of(of) != DATAFILE_PVTI)
+            continue;
+        for (int k = 0; k < a->output_count && code == EXIT_DONE; k++)
+            code = judge_piece(a->outputs[k].path, of);
+        for (int k = 0; k < shots->count && code == EXIT_DONE; k++)
+            code = judge_piece(shots->items[k].value, of);
+    }
+    return code;
 }
 
 /* Ranks read parts of files and write parts of files. */

@@ -170,6 +170,9 @@ holds "$results"
 exits 2 run $cpu specs/grayscott.lua --input u="$folder/two.npy" --input v="$folder/more.npy" \
     --ranks 2 --output u="$results/b.pvti" --output v="$results/b_1.vti"
 says 'b_1.vti: error: this may be a piece of'
+exits 2 run $cpu specs/heat2d5.lua --input "$folder/two.npy" --steps 4 --ranks 2 --output "$results/b.pvti" \
+    --snapshot u="$results/b_%d.vti" --every 1
+says 'b_%d.vti: error: this may be a piece of'
 exits 2 run $cpu specs/heat2d5.lua --input "$folder/two.npy" --output "$results/b.pvti"
 says 'ranks write .pvti files'
 holds "$results"
