@@ -238,7 +238,7 @@ SG_API sg_status sg_team_gather(sg_team *, const void *mine, size_t bytes, void 
 /* Hands out a whole array that lies in host memory of one rank: `whole`, of the extents
  * part->global, x fastest, which the other ranks do not give. Every rank gets its own cells in
  * `mine`, an array of part->size in host memory, whose ghost cells stay as they are. `element` is
- * the bytes of a cell. Ranks with files of their own need no such rank. */
+ * the bytes of a cell, at most 65536. Ranks with files of their own need no such rank. */
 SG_API sg_status sg_team_put(sg_team *, const sg_team_part *, int rank, size_t element,
                              const void *whole, void *mine);
 

@@ -22,7 +22,12 @@ typedef struct moving {
     unsigned char *mine, *whole;
     share *shares;
     int64_t rows; /* of a piece */
+    int64_t most; /* rows of the largest share */
+    unsigned char *pieces;
+    sg_message *messages;
 } moving;
+
+enum { MOST_ELEMENT = 1 << 16 };
 
 static void check(job *j, void *argument) {
     const moving *m = argument;
@@ -33,7 +38,7 @@ static void check(job *j, void *argument) {
         context_refuse(j, "%s: the part is not from sg_team_arrange", call);
     if (m->root < 0 || m->root >= ranks)
         context_refuse(j, "%s: there is no rank %d of %d", call, m->root, ranks);
-    if (m->element == 0 || m->mine == NULL)
+    if (m->element == 0 || m->element > MOST_ELEMENT || m->mine == NULL)
         context_refuse(j, "%s: elements of %zu bytes, an array at %p", call, m->element,
                        (void *)m->mine);
     if (m->team->transport.rank == m->root && m->whole == NULL)
@@ -140,21 +145,29 @@ static void move_own(job *j, const moving *m, int64_t first, unsigned char *piec
         copy_mine(m, first, rows, piece, true);
 }
 
-static void move(job *j, void *argument) {
-    moving *m = argument;
-    const int rank = m->team->transport.rank, ranks = m->team->transport.ranks;
-    team_together(j, m->team, check, m);
-    learn(j, m);
-    int64_t most = 0, longest = 1;
+/* Of pieces: a rank's own, and where the whole is one of each rank. */
+static void make_room(job *j, moving *m) {
+    const int ranks = m->team->transport.ranks;
+    const bool all = m->team->transport.rank == m->root;
+    int64_t longest = 1;
     for (int i = 0; i < ranks; i++) {
         const int64_t rows = count_rows(&m->shares[i]), x = extent(&m->shares[i], 0);
-        most = rows > most ? rows : most;
+        m->most = rows > m->most ? rows : m->most;
         longest = x > longest ? x : longest;
     }
-    const size_t piece = (size_t)((most < m->rows ? most : m->rows) * longest) * m->element;
-    unsigned char *pieces = job_array(j, rank == m->root ? (size_t)ranks : 1, piece + 1);
-    sg_message *messages = job_array(j, (size_t)ranks, sizeof *messages);
-    for (int64_t first = 0; first < most; first += m->rows) {
+    const int64_t rows = m->most < m->rows ? m->most : m->rows;
+    m->pieces = job_array(j, all ? (size_t)ranks : 1, (size_t)(rows * longest) * m->element + 1);
+    m->messages = job_array(j, (size_t)ranks, sizeof *m->messages);
+}
+
+static void move(job *j, void *argument) {
+    moving *m = argument;
+    const int rank = m->team->transport.rank;
+    team_together(j, m->team, check, m);
+    learn(j, m);
+    make_room(j, m);
+    unsigned char *pieces = m->pieces;
+    for (int64_t first = 0; first < m->most; first += m->rows) {
         if (rank != m->root) {
             move_own(j, m, first, pieces);
             continue;
@@ -165,20 +178,23 @@ static void move(job *j, void *argument) {
         copy_whole(m, rank, first, rows, pieces, m->collects);
         if (!m->collects)
             copy_mine(m, first, rows, pieces, true);
-        move_all(j, m, first, pieces, messages);
+        move_all(j, m, first, pieces, m->messages);
     }
 }
 
 sg_status sg_team_put(sg_team *team, const sg_team_part *part, int rank, size_t element,
                       const void *whole, void *mine) {
     /* `whole` is only read. */
-    moving m = {team, part, rank, element, false, mine, (unsigned char *)whole, NULL, 0};
+    moving m = {.team = team, .part = part, .root = rank, .element = element, .mine = mine};
+    m.whole = (unsigned char *)whole;
     return team_run(team, move, &m);
 }
 
 sg_status sg_team_get(sg_team *team, const sg_team_part *part, int rank, size_t element,
                       const void *mine, void *whole) {
     /* `mine` is only read. */
-    moving m = {team, part, rank, element, true, (unsigned char *)mine, whole, NULL, 0};
+    moving m = {.team = team, .part = part, .root = rank, .element = element, .collects = true};
+    m.mine = (unsigned char *)mine;
+    m.whole = whole;
     return team_run(team, move, &m);
 }
