@@ -164,7 +164,4 @@ void scene_judge_steps(job *j, scene *s, int64_t steps, const int *final) {
     compare_memory(g);
     s->judged += g->judged;
     s->undecidable += g->undecidable;
-    if (scene_is_unjudged(s, g->judged, g->undecidable))
-        text_printf(&s->wrong, "the reference cannot judge %lld of %lld cells after %lld steps",
-                    (long long)g->undecidable, (long long)g->judged, (long long)steps);
 }
