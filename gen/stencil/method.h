@@ -142,6 +142,11 @@ void plan_write_triple(text *, const char *name,
 int fused_fewer_by_halves(const plan *,
                           int steps); /* of forms that are told how many steps to make */
 
+/* Why several steps cannot share a launch, or NULL: where their code has the rules beyond the ends;
+   and, besides, where it keeps one level of each field. */
+const char *fused_refuse_sides(const model *);
+const char *fused_refuse(const model *);
+
 /* Lays the threads, registers and shared memory of a plan whose form has a block_form; and its
    cost. */
 const char *block_fit(job *, plan *);

@@ -34,6 +34,27 @@ int fused_fewer_by_halves(const plan *p, int steps) {
     return steps / 2 > 1 ? steps / 2 : 1;
 }
 
+const char *fused_refuse_sides(const model *m) {
+    if (model_has_own_sides(m))
+        return "the cells beyond an end are the same for all fields, and one has a boundary of its "
+               "own";
+    if (model_has_given_sides(m))
+        return "the values of cells beyond a boundary are compiled in, and one is given at launch";
+    return NULL;
+}
+
+const char *fused_refuse(const model *m) {
+    bool read = false;
+    if (fused_refuse_sides(m) != NULL)
+        return fused_refuse_sides(m);
+    for (int i = 0; i < m->field_count; i++)
+        if (m->fields[i].levels > 1)
+            return "it makes several steps of fields that keep no previous level";
+    for (int o = 0; o < m->output_count; o++)
+        read |= m->fields[m->outputs[o].field].use == USE_INOUT;
+    return read ? NULL : "no field is both read and written, so there are no steps to make";
+}
+
 void plan_write_triple(text *t, const char *name, const int v[AXES]) {
     text_printf(t, "    static constexpr int %s_x = %d, %s_y = %d, %s_z = %d;\n", name, v[0], name,
                 v[1], name, v[2]);

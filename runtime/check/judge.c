@@ -72,6 +72,22 @@ static void note_wrong(tally *t, int64_t cell, int output, double actual, double
     t->kept = kept;
 }
 
+/* Of an output. `kept`: the cell is to have the bits that it had before. */
+static void judge_cell(const judgement *g, tally *t, int o, int64_t cell, double expected,
+                       double bound, bool kept) {
+    const guarded_array *a = &g->guarded->arrays[g->written[o]];
+    const double actual = dtype_value(a->type, guarded_cell(a, cell));
+    bool right = true;
+    if (kept)
+        right = kept_is_right(g, o, cell);
+    else if (isinf(bound) || isnan(bound))
+        t->undecidable++;
+    else
+        right = value_is_right(t, dtype_words[a->type].largest, actual, expected, bound);
+    if (!right)
+        note_wrong(t, cell, o, actual, expected, kept);
+}
+
 static void judge_cells(const judgement *g, tally *t, const cells_piece *p) {
     const guarded *d = g->guarded;
     const int64_t stride[AXES] = {1, d->size[0], d->size[0] * d->size[1]};
@@ -80,22 +96,9 @@ static void judge_cells(const judgement *g, tally *t, const cells_piece *p) {
                     t->scratch, t->values, t->bounds, t->keeps);
     t->judged += p->count;
     for (int o = 0; o < g->outputs; o++)
-        for (int i = 0; i < p->count; i++) {
-            const int64_t cell = first + i * stride[p->along];
-            const guarded_array *a = &d->arrays[g->written[o]];
-            const double actual = dtype_value(a->type, guarded_cell(a, cell));
-            const double expected = t->values[o * p->count + i];
-            const double bound = t->bounds[o * p->count + i];
-            bool right = true;
-            if (t->keeps[i])
-                right = kept_is_right(g, o, cell);
-            else if (isinf(bound) || isnan(bound))
-                t->undecidable++;
-            else
-                right = value_is_right(t, dtype_words[a->type].largest, actual, expected, bound);
-            if (!right)
-                note_wrong(t, cell, o, actual, expected, t->keeps[i]);
-        }
+        for (int i = 0; i < p->count; i++)
+            judge_cell(g, t, o, first + i * stride[p->along], t->values[o * p->count + i],
+                       t->bounds[o * p->count + i], t->keeps[i]);
 }
 
 /* ---- pieces ---------------------------------------------------------------------------------- */
@@ -244,21 +247,9 @@ static void judge_row(void *argument, int64_t row, int worker) {
     const int64_t first = row * d->size[0];
     t->judged += d->size[0];
     for (int o = 0; o < g->outputs; o++)
-        for (int64_t cell = first; cell < first + d->size[0]; cell++) {
-            const guarded_array *a = &d->arrays[g->written[o]];
-            const double actual = dtype_value(a->type, guarded_cell(a, cell));
-            const double expected = g->values[o][cell], bound = g->bounds[o][cell];
-            const bool alone = system_march_alone(bound);
-            bool right = true;
-            if (alone)
-                right = kept_is_right(g, o, cell);
-            else if (isinf(bound) || isnan(bound))
-                t->undecidable++;
-            else
-                right = value_is_right(t, dtype_words[a->type].largest, actual, expected, bound);
-            if (!right)
-                note_wrong(t, cell, o, actual, expected, alone);
-        }
+        for (int64_t cell = first; cell < first + d->size[0]; cell++)
+            judge_cell(g, t, o, cell, g->values[o][cell], g->bounds[o][cell],
+                       system_march_alone(g->bounds[o][cell]));
 }
 
 void judge_by_values(job *j, judgement *g) {

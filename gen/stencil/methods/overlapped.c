@@ -117,19 +117,7 @@ static const form *choose(const plan_facts *f, const schedule *s) {
 
 static const char *refuse(job *j, const plan_facts *f, const schedule *s) {
     (void)j, (void)s;
-    const model *m = f->model;
-    bool read = false;
-    if (model_has_own_sides(m))
-        return "the cells beyond an end are the same for all fields, and one has a boundary of its "
-               "own";
-    if (model_has_given_sides(m))
-        return "the values of cells beyond a boundary are compiled in, and one is given at launch";
-    for (int i = 0; i < m->field_count; i++)
-        if (m->fields[i].levels > 1)
-            return "it makes several steps of fields that keep no previous level";
-    for (int o = 0; o < m->output_count; o++)
-        read |= m->fields[m->outputs[o].field].use == USE_INOUT;
-    return read ? NULL : "no field is both read and written, so there are no steps to make";
+    return fused_refuse(f->model);
 }
 
 /* Boxes that caches of half a megabyte to two hold, of which the halo takes its part; and one that

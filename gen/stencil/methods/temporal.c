@@ -258,8 +258,8 @@ static const char *refuse(job *j, const plan_facts *f, const schedule *s) {
         return temporal_refuse_cascade(f, s);
     if (!m->arrays[0].used)
         return "the update reads nothing";
-    if (model_has_given_sides(m))
-        return "the values of cells beyond a boundary are compiled in, and one is given at launch";
+    if (fused_refuse_sides(m) != NULL)
+        return fused_refuse_sides(m);
     for (int axis = 0; axis < m->dims; axis++)
         for (int side = 0; side < 2; side++)
             if (m->sides[axis][side].kind == BOUNDARY_CONSTANT &&

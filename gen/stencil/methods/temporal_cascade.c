@@ -415,11 +415,8 @@ const char *temporal_refuse_cascade(const plan_facts *f, const schedule *s) {
     if (m->dims == 1)
         return "in 1D it makes several steps of one field by a linear update whose sides are "
                "fixed, zero, constant or periodic";
-    if (model_has_own_sides(m))
-        return "the cells beyond an end are the same for all fields, and one has a boundary of its "
-               "own";
-    if (model_has_given_sides(m))
-        return "the values of cells beyond a boundary are compiled in, and one is given at launch";
+    if (fused_refuse_sides(m) != NULL)
+        return fused_refuse_sides(m);
     for (int o = 0; o < m->output_count; o++) {
         const int field = m->outputs[o].field, array = model_array_of(m, field, false);
         if (m->fields[field].use != USE_INOUT || array < 0 || !m->arrays[array].used)

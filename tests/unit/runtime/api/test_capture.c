@@ -3,9 +3,7 @@
 #include "tests/unit/group.h"
 #include "tests/unit/runtime/api/api.h"
 
-#include <dlfcn.h>
-
-#include "tests/unit/fake/cuda.h"
+#include "tests/unit/runtime/api/gpu.h"
 
 enum { COUNT = 100 };
 
@@ -42,17 +40,6 @@ static void nothing_is_no_capture(void **state) {
     assert_int_equal(sg_capture_wait(NULL), SG_ERROR_USAGE);
     sg_capture_close(NULL);
     assert_null(c);
-}
-
-static fake_cuda_state *take_gpu(void) {
-    void *handle = dlopen(FAKE_CUDA, RTLD_NOW | RTLD_LOCAL);
-    assert_non_null(handle);
-    fake_cuda_function *find;
-    void *address = dlsym(handle, "fake_cuda");
-    memcpy(&find, &address, sizeof address);
-    *find() = (fake_cuda_state){.device_count = 1};
-    setenv("SG_CUDA_DRIVER", FAKE_CUDA, 1);
-    return find();
 }
 
 /* Nothing is waited for; a later step may overwrite what was taken; and the download goes behind

@@ -9,11 +9,10 @@
 #include <setjmp.h>
 
 #include <cmocka.h>
-#include <dlfcn.h>
 
 #include "runtime/stencilgen.h"
-#include "tests/unit/fake/cuda.h"
 #include "tests/unit/group.h"
+#include "tests/unit/runtime/api/gpu.h"
 
 enum { FINDINGS = 16 };
 
@@ -55,22 +54,9 @@ static void expect(const findings *f, const char *what, int usable, const char *
 
 static fake_cuda_state *fake;
 
-static int set_up(void **unused) {
-    (void)unused;
-    void *handle = dlopen(FAKE_CUDA, RTLD_NOW | RTLD_LOCAL);
-    if (handle == NULL)
-        return 1;
-    fake_cuda_function *find;
-    void *address = dlsym(handle, "fake_cuda");
-    memcpy(&find, &address, sizeof address);
-    fake = find();
-    return 0;
-}
-
 static int reset(void **unused) {
     (void)unused;
-    *fake = (fake_cuda_state){.device_count = 1};
-    setenv("SG_CUDA_DRIVER", FAKE_CUDA, 1);
+    fake = take_gpu();
     setenv("SG_NVRTC", "none", 1);
     setenv("SG_CACHE", "none", 1);
     setenv("SG_DATABASE", "none", 1);
@@ -173,4 +159,4 @@ static void check_bad_options(void **unused) {
 static const struct CMUnitTest tests[] = {TEST(check_gpu), TEST(check_no_gpu), TEST(check_cache),
                                           TEST(check_database), TEST(check_bad_options)};
 
-TEST_GROUP(doctor, set_up, NULL)
+TEST_GROUP(doctor, NULL, NULL)

@@ -3,9 +3,7 @@
 #include "tests/unit/group.h"
 #include "tests/unit/runtime/api/api.h"
 
-#include <dlfcn.h>
-
-#include "tests/unit/fake/cuda.h"
+#include "tests/unit/runtime/api/gpu.h"
 
 static void a_mark_of_the_cpu_is_passed(void **state) {
     (void)state;
@@ -27,17 +25,6 @@ static void nothing_is_no_mark(void **state) {
     assert_int_equal(sg_mark_passed(NULL, &passed), SG_ERROR_USAGE);
     assert_null(mark);
     assert_int_equal(passed, 7);
-}
-
-static fake_cuda_state *take_gpu(void) {
-    void *handle = dlopen(FAKE_CUDA, RTLD_NOW | RTLD_LOCAL);
-    assert_non_null(handle);
-    fake_cuda_function *find;
-    void *address = dlsym(handle, "fake_cuda");
-    memcpy(&find, &address, sizeof address);
-    *find() = (fake_cuda_state){.device_count = 1};
-    setenv("SG_CUDA_DRIVER", FAKE_CUDA, 1);
-    return find();
 }
 
 static sg_context *open_gpu(void) {

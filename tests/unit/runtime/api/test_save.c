@@ -2,12 +2,11 @@
    device that the file is for, from several threads, and while memory runs out. */
 #include "tests/unit/runtime/api/saved.h"
 
-#include <dlfcn.h>
 #include <pthread.h>
 
-#include "tests/unit/fake/cuda.h"
 #include "tests/unit/group.h"
 #include "tests/unit/miser.h"
+#include "tests/unit/runtime/api/gpu.h"
 
 /* ---- what a loaded kernel is ---------------------------------------------------------------- */
 
@@ -231,23 +230,11 @@ static void threads_load_the_same_file(void **state) {
 
 /* ---- devices -------------------------------------------------------------------------------- */
 
-static fake_cuda_state *open_fake(void) {
-    void *handle = dlopen(FAKE_CUDA, RTLD_NOW | RTLD_LOCAL);
-    assert_non_null(handle);
-    fake_cuda_function *find;
-    void *address = dlsym(handle, "fake_cuda");
-    memcpy(&find, &address, sizeof address);
-    fake_cuda_state *fake = find();
-    *fake = (fake_cuda_state){.device_count = 1};
-    setenv("SG_CUDA_DRIVER", FAKE_CUDA, 1);
-    return fake;
-}
-
 /* The stand-in's GPU is of 9.0. */
 static void files_are_of_one_kind_of_device(void **state) {
     (void)state;
     char *cubin = scratch_path("cubin"), *host = scratch_path("host");
-    const fake_cuda_state *fake = open_fake();
+    const fake_cuda_state *fake = take_gpu();
     sg_context *gpu = open_on("cuda"), *cpu = open_on("cpu"), *none = open_on("none");
     make_small((small){.path = cubin, .kind = BINARY_CUBIN});
     make_small((small){.path = host, .kind = BINARY_HOST});
@@ -292,7 +279,7 @@ static void cubins_run_on_their_generation(void **state) {
     (void)state;
     static const char *const others[] = {"sm_80", "sm_89", "sm_91", "sm_100", "sm_120"};
     char *path = scratch_path("cubin");
-    open_fake();
+    take_gpu();
     sg_context *c = open_on("cuda");
     for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
         char says[160];
@@ -311,7 +298,7 @@ static void cubins_run_on_their_generation(void **state) {
 static void kernels_are_saved_for_devices_that_are_not_here(void **state) {
     (void)state;
     char *path = scratch_path("kernel");
-    const fake_cuda_state *fake = open_fake();
+    const fake_cuda_state *fake = take_gpu();
     sg_context *none = open_on("none"), *gpu = open_on("cuda"), *cpu = open_on("cpu");
     const sg_build_options options = {
         .struct_size = sizeof options, .text = HEAT7, .source_only = 1};
