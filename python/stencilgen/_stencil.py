@@ -500,19 +500,8 @@ class Stencil(Kernel):
         while steps > 0:
             own = self._make_room(slots, foreign, lent, not frame.has_box)
             self._lay_all(frame, slots, stream)
-            if not own and self._single and not frame.has_box and points is None:
-                # Arrays of the caller's that are only read may be one: u = u_prev, a wave that begins at rest.
-                status = lib.sg_launch(self._handle, frame.reference, stream)
-                if status:
-                    self._fail(status)
-                steps -= 1
-                frame.arguments.step += 1
-                slots = [slots[i] for i in self._moved]
-                for w, current, _ in self._rotating:
-                    if slots[w] is slots[current]:  # written in place
-                        slots[w] = None
-                continue
             part = max(frame.part, self._part)
+            # A single step may read one array of the caller's as two: u = u_prev, a wave that begins at rest.
             now = min(steps, part) if own else 1
             begin = perf_counter()
             if points is not None:

@@ -255,7 +255,7 @@ void check_steps_launch(job *j, guarded *g, const double *parameters, int64_t wa
     if (wanted == 0 && program_has_seconds(k->program)) /* which no sg_launch makes */
         wanted = program_steps(k->program);
     if (wanted > 0) {
-        launch_check(j, k, &arguments, true, &l);
+        launch_check(j, k, &arguments, USE_STEPS, &l);
         g->together = l.exchange != NULL && steps_together(k, l.size);
         steps_make(j, k, &l, wanted, NULL, final);
     } else {

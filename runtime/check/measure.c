@@ -103,7 +103,7 @@ static void prepare_launch(job *j, measurement *m, const double *parameters, siz
                                     .temporary = m->temporary,
                                     .temporary_bytes = temporary};
     m->runs = m->options->steps > 0 || program_has_seconds(p);
-    launch_check(j, m->kernel, &arguments, m->runs, &m->launch);
+    launch_check(j, m->kernel, &arguments, m->runs ? USE_STEPS : USE_LAUNCH, &m->launch);
 }
 
 static void prepare_grid(job *j, measurement *m) {

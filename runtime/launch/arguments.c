@@ -152,37 +152,37 @@ static bool cells_are_distinct(const launch *l, const launch_grid *g) {
 }
 
 /* Whether a launch, or one of several whose arrays swap roles, writes the array. */
-static bool is_written(const program *p, int which, bool rotating) {
+static bool is_written(const program *p, int which, launch_use use) {
     if (p->arrays[which].written)
         return true;
-    for (int i = 0; rotating && i < p->array_count; i++)
+    for (int i = 0; use == USE_STEPS && i < p->array_count; i++)
         if (p->arrays[i].written &&
             (p->arrays[i].grid.reads == which || p->arrays[i].grid.previous == which))
             return true;
     return false;
 }
 
-/* New values in the place of the oldest. Where several steps update a box, cells round it are
-   copied from the current level first, which a previous level would not survive. */
-static bool is_in_place(const program *p, bool rotating, const launch *l, int next, int oldest) {
+/* New values in the place of the oldest. Where steps update a box, cells round it are copied from
+   the current level first, which a previous level would not survive. */
+static bool is_in_place(const program *p, launch_use use, const launch *l, int next, int oldest) {
     const program_array *a = &p->arrays[next];
     return a->written && a->grid.in_place && program_oldest(a) == oldest &&
-           (l->whole || !rotating || a->grid.previous < 0) &&
+           (l->whole || use == USE_LAUNCH || a->grid.previous < 0) &&
            l->grids[next].data == l->grids[oldest].data &&
            memcmp(l->grids[next].stride, l->grids[oldest].stride, sizeof l->grids[next].stride) ==
                0;
 }
 
-static bool check_written(job *j, const program *p, bool rotating, const launch *l) {
+static bool check_written(job *j, const program *p, launch_use use, const launch *l) {
     for (int w = 0; w < p->array_count; w++) {
-        if (!is_written(p, w, rotating))
+        if (!is_written(p, w, use))
             continue;
         if (!cells_are_distinct(l, &l->grids[w]))
             return context_refuse(j, "'%s' is written, but its strides make cells share memory",
                                   p->arrays[w].name);
         for (int i = 0; i < p->array_count; i++)
-            if (i != w && !is_in_place(p, rotating, l, w, i) &&
-                !is_in_place(p, rotating, l, i, w) && l->grids[i].low < l->grids[w].high &&
+            if (i != w && !is_in_place(p, use, l, w, i) &&
+                !is_in_place(p, use, l, i, w) && l->grids[i].low < l->grids[w].high &&
                 l->grids[w].low < l->grids[i].high)
                 return context_refuse(j, "'%s' is written and overlaps '%s' in memory",
                                       p->arrays[w].name, p->arrays[i].name);
@@ -270,7 +270,7 @@ bool launch_measure(job *j, const program *p, const sg_arguments *a, launch *out
            layers_measure(j, p, out, bytes);
 }
 
-bool launch_check(job *j, const sg_kernel *k, const sg_arguments *given, bool rotating,
+bool launch_check(job *j, const sg_kernel *k, const sg_arguments *given, launch_use use,
                   launch *out) {
     const program *p = k->program;
     sg_arguments a;
@@ -291,7 +291,7 @@ bool launch_check(job *j, const sg_kernel *k, const sg_arguments *given, bool ro
         return false;
     if (out->empty)
         return true;
-    if (!check_stages(j, p, out) || (!rotating && !check_way(j, p, out)))
+    if (!check_stages(j, p, out) || (use == USE_LAUNCH && !check_way(j, p, out)))
         return false;
     if (program_has_exchange(p) && a.temporary != NULL &&
         a.temporary_bytes >= program_exchange_bytes(p, out->size)) {
@@ -309,7 +309,7 @@ bool launch_check(job *j, const sg_kernel *k, const sg_arguments *given, bool ro
         if (!complete_strides(j, p, i, &a.grids[i], out) || !find_span(j, p, i, out))
             return false;
     }
-    if (!check_written(j, p, rotating, out) || !check_parameters(j, k, &a, out) ||
+    if (!check_written(j, p, use, out) || !check_parameters(j, k, &a, out) ||
         !launch_place(j, p, &a, needed, out))
         return false;
     if (out->seconds)

@@ -405,7 +405,7 @@ noreturn void launch_fail(job *j, const sg_kernel *k, int code) {
 void launch_once(job *j, const sg_kernel *k, const sg_arguments *arguments, void *stream) {
     launch l;
     int code = 0;
-    launch_check(j, k, arguments, false, &l);
+    launch_check(j, k, arguments, USE_LAUNCH, &l);
     if (launch_send(k, &l, stream, &code) != FAULT_NONE)
         launch_fail(j, k, code);
 }
@@ -422,7 +422,7 @@ static void explain_failure(job *j, void *argument) {
     launch l;
     if (f->sent)
         launch_fail(j, f->kernel, f->code);
-    const bool good = launch_check(j, f->kernel, f->arguments, false, &l);
+    const bool good = launch_check(j, f->kernel, f->arguments, USE_LAUNCH, &l);
     assert(!good);
     (void)good;
 }
@@ -432,7 +432,7 @@ sg_status sg_launch(const sg_kernel *kernel, const sg_arguments *arguments, sg_s
         return SG_ERROR_USAGE;
     launch l;
     failure f = {.kernel = kernel, .arguments = arguments};
-    if (launch_check(NULL, kernel, arguments, false, &l)) {
+    if (launch_check(NULL, kernel, arguments, USE_LAUNCH, &l)) {
         f.sent = true;
         if (launch_send(kernel, &l, stream, &f.code) == FAULT_NONE)
             return SG_OK;

@@ -69,9 +69,12 @@ void names_final(const program *, const launch *, const int *final, int *out);
 bool launch_read(job *, const sg_kernel *, const sg_arguments *given, launch_names *names,
                  sg_arguments *out);
 
-/* Checks and completes the arguments for a launch of sg_launch. `rotating`: for sg_run, where
-   inout arrays swap roles, so that each of them is written. Refuses as context_refuse does. */
-bool launch_check(job *, const sg_kernel *, const sg_arguments *, bool rotating, launch *out);
+/* What arguments are checked for: a launch of sg_launch; a single step of sg_run; or several, after
+   each of which inout arrays swap roles, so that each of them is written. */
+typedef enum launch_use { USE_LAUNCH, USE_STEP, USE_STEPS } launch_use;
+
+/* Checks and completes the arguments. Refuses as context_refuse does. */
+bool launch_check(job *, const sg_kernel *, const sg_arguments *, launch_use, launch *out);
 
 /* The temporary memory for arguments that launch_read has read, by their sizes and box alone. */
 bool launch_measure(job *, const program *, const sg_arguments *, launch *out, size_t *bytes);

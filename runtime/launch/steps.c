@@ -242,7 +242,7 @@ static void run(job *j, void *argument) {
     steps_allow(j, p, r->count);
     if (r->kernel->points != NULL)
         context_refuse(j, "'%s' has points: sg_run_points runs it", p->name);
-    launch_check(j, r->kernel, r->arguments, true, &l);
+    launch_check(j, r->kernel, r->arguments, r->count > 1 ? USE_STEPS : USE_STEP, &l);
     steps_make(j, r->kernel, &l, r->count, r->stream, final);
     if (r->final != NULL)
         names_final(p, &l, final, r->final);

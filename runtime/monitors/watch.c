@@ -97,7 +97,7 @@ static void run(job *j, void *argument) {
     launch launch;
     read_watches(j, w);
     steps_allow(j, p, w->steps);
-    launch_check(j, w->kernel, w->arguments, true, &launch);
+    launch_check(j, w->kernel, w->arguments, w->steps > 1 ? USE_STEPS : USE_STEP, &launch);
     launch_read(j, w->kernel, w->arguments, &names, &w->now);
     memcpy(w->grids, w->now.grids, (size_t)p->array_count * sizeof *w->grids);
     w->now.struct_size = sizeof w->now;

@@ -147,7 +147,7 @@ static void make_steps(job *j, running *r, int64_t steps) {
 static void check(job *j, running *r) {
     const sg_kernel *k = r->sets->kernel;
     steps_allow(j, k->program, r->count);
-    launch_check(j, k, r->arguments, true, &r->launch);
+    launch_check(j, k, r->arguments, r->count > 1 ? USE_STEPS : USE_STEP, &r->launch);
     if (!r->launch.whole && !r->launch.empty)
         context_refuse(j, "points need the whole grid, without a box");
     for (int axis = 0; axis < k->program->dims; axis++)

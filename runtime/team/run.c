@@ -275,7 +275,8 @@ static void check_arguments(job *j, run *r) {
                                "a team knows where the parts of '%s' lie: leave origin and "
                                "global out",
                                p->name);
-    launch_check(j, r->kernel, r->arguments, true, &r->launch);
+    /* Of one step too: ghost cells of what is read are written, from others' arrays. */
+    launch_check(j, r->kernel, r->arguments, USE_STEPS, &r->launch);
     for (int axis = 0; axis < PROGRAM_AXES; axis++) {
         r->launch.origin[axis] = r->part.begin[axis] - r->part.low[axis];
         r->launch.global[axis] = r->part.global[axis];

@@ -109,6 +109,23 @@ def test_against_numpy(dims: int, dtype: str, rng: np.random.Generator) -> None:
     assert (np.array([rows[i] for i in range(9)]) == points["rec"].traces).all() and len(rows) == 9
 
 
+def test_a_wave_at_rest(rng: np.random.Generator) -> None:
+    """Both levels are one array, which the first step only reads."""
+    s = Scene(2, "float", rng)
+    kept = s.u.copy()
+    for steps in (1, 2, 3, 9):
+        told = []
+        for old in (s.u, s.u.copy()):
+            points = dict(shot=sg.Points(s.shot, series=s.series), rec=sg.Points(s.rec))
+            told.append((s.kernel.run(s.c, s.u, old, steps=steps, points=points), points["rec"].traces))
+        (one, traces), (two, others) = told
+        assert (one.u == two.u).all() and (one.u_prev == two.u_prev).all() and (traces == others).all()
+        assert (s.u == kept).all()
+    with pytest.raises(sg.UsageError, match="is written and overlaps"):
+        points = dict(shot=sg.Points(s.shot, series=s.series), rec=sg.Points(s.rec))
+        s.kernel.run(s.c, s.u, s.u, steps=9, points=points, overwrite=True)
+
+
 def test_a_series_of_one_point_and_none(rng: np.random.Generator) -> None:
     s = Scene(2, "float", rng)
     nobody = sg.Points(np.empty((0, 2)), series=np.empty((4, 0)))

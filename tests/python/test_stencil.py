@@ -211,6 +211,8 @@ def test_two_time_levels(specs: Path, rng: np.random.Generator) -> None:
     for steps in range(1, 5):  # at rest: both levels are one array
         rest = wave.run(c, u, u, steps=steps)
         assert (rest.u == wave.run(c, u, u.copy(), steps=steps).u).all() and (u == kept[1]).all()
+        inner = wave.run(c, u, u, steps=steps, box=np.s_[2:5, 2:6])
+        assert (inner.u == wave.run(c, u, u.copy(), steps=steps, box=np.s_[2:5, 2:6]).u).all() and (u == kept[1]).all()
 
 
 def test_several_fields_and_parameters(specs: Path, rng: np.random.Generator) -> None:

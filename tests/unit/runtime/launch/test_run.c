@@ -212,7 +212,7 @@ static void strides_of_both_arrays_are_followed(void **state) {
     fake_end(k);
 }
 
-/* One launch may read overlapping arrays; several write each of them in turn. */
+/* One step may read overlapping arrays; several write each of them in turn. */
 static void buffers_of_a_rotation_must_not_overlap(void **state) {
     (void)state;
     const program p = make(wave_arrays, 4);
@@ -221,6 +221,8 @@ static void buffers_of_a_rotation_must_not_overlap(void **state) {
     fill(&s, 4);
     s.grids[2].data = s.grids[1].data;
     assert_int_equal(sg_launch(k, &s.arguments, NULL), SG_OK);
+    assert_int_equal(sg_run(k, &s.arguments, 1, NULL, NULL), SG_OK);
+    assert_int_equal(sg_run(k, &s.arguments, 0, NULL, NULL), SG_OK);
     assert_int_equal(sg_run(k, &s.arguments, 2, NULL, NULL), SG_ERROR_USAGE);
     assert_string_equal(sg_error(k->context), "error: 'u' is written and overlaps 'u.prev' in "
                                               "memory");
