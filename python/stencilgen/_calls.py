@@ -348,7 +348,7 @@ class Caller:
                 if make is None:
                     return None
                 held[i] = array = make()
-                items[i].data, _ = look(array, on, kept)
+                items[i].data, _ = library.address(array)
             if parameters or named or frame.has_values:
                 self._put_parameters(frame, parameters, named)
             if frame.temporary_bytes:

@@ -26,6 +26,16 @@ from ._arrays import (
 from ._errors import DataError, UsageError
 
 
+class _Stream:
+    """A stream by its handle, as other libraries take it."""
+
+    def __init__(self, handle: int) -> None:
+        self.handle = handle
+
+    def __cuda_stream__(self) -> tuple[int, int]:
+        return 0, self.handle
+
+
 class CuPy(Quick):
     name = "CuPy"
     dense = "cupy.ascontiguousarray(…)"
@@ -35,6 +45,7 @@ class CuPy(Quick):
     def __init__(self) -> None:
         self.cupy: Any = sys.modules["cupy"]
         self.current_stream = self.cupy.cuda.get_current_stream
+        self.from_external = getattr(self.cupy.cuda.Stream, "from_external", None)
 
     def view(self, array: Any, stream: int) -> View:
         text = array.dtype.str
@@ -49,7 +60,8 @@ class CuPy(Quick):
         with cupy.cuda.Device(place):
             if stream is None:
                 return cupy.empty(shape, NUMPY_DTYPES[dtype])
-            with cupy.cuda.ExternalStream(stream):  # whose order decides when the memory is reused
+            # The order of the stream decides when the memory is reused.
+            with self.from_external(_Stream(stream)) if self.from_external else cupy.cuda.ExternalStream(stream):
                 return cupy.empty(shape, NUMPY_DTYPES[dtype])
 
     def address(self, array: Any) -> tuple[int, Any]:
@@ -128,9 +140,14 @@ class Torch(Quick):
         return array.data_ptr(), array
 
     def look(self, array: Any, stream: int, kept: list[Any]) -> tuple[int, Any]:
-        if array.requires_grad and self.torch.is_grad_enabled() or array.layout is not self.torch.strided:
+        if array.requires_grad and self.torch.is_grad_enabled():
             return 0, None
-        return array.data_ptr(), (array.shape, array.stride(), array.dtype, array.device, array.is_neg())
+        try:
+            pointer = array.data_ptr()  # only strided tensors have one
+        except RuntimeError:
+            return 0, None
+        strides = array.is_contiguous() or array.stride()  # the first is quicker
+        return pointer, (array.shape, strides, array.dtype, array.device, array.is_neg())
 
     def current(self, array: Any, place: int) -> int:
         if self.raw_stream is not None:

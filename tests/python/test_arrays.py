@@ -157,6 +157,14 @@ def test_torch_on_the_host(shift: Any, rng: np.random.Generator) -> None:
         shift(t.clone().requires_grad_())
     with torch.no_grad():
         assert (shift(t.clone().requires_grad_()) == got).all()
+    padded = torch.zeros(9, 20)
+    padded[:, :11] = t
+    for _ in range(2):  # the second one is like the call before
+        assert (shift(padded[:, :11]) == got).all() and (shift(padded[:, :11]) == got).all()
+        assert (shift(t) == got).all()
+        for other in (t.to_sparse(), t.to_sparse_csr(), torch._neg_view(t)):
+            with pytest.raises(sg.DataError, match="to_dense"):
+                shift(other)
     total = sg.build(text='return reduce { name = "s", dtype = "float" }', device="cpu")(t)
     assert isinstance(total, torch.Tensor) and total.shape == () and np.isclose(total.item(), u.sum())
 

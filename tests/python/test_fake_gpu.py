@@ -171,6 +171,7 @@ else:
                     pointer = self.memory.ctypes.data
                     self.data = SimpleNamespace(ptr=pointer, device_id=library.device)
                     self.device = SimpleNamespace(id=library.device)
+                    self.made_on = library.stream
 
                 shape = property(lambda self: self.memory.shape)
                 strides = property(lambda self: self.memory.strides)
@@ -183,7 +184,7 @@ else:
             self.cuda = SimpleNamespace(
                 get_current_stream=lambda device: SimpleNamespace(ptr=self.stream),
                 Device=self.on_device,
-                ExternalStream=self.on,
+                Stream=SimpleNamespace(from_external=lambda stream: self.on(*stream.__cuda_stream__()[1:])),
             )
 
         @contextlib.contextmanager
@@ -245,6 +246,17 @@ else:
         del u, got
         gc.collect()
         assert gone() is None, "an array is kept"
+
+    def test_new_arrays_of_a_given_stream(heat: Any, cupy: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+        """CuPy reuses their memory in the order of that stream."""
+        u = cupy.ndarray((16, 16), "float32")
+        assert heat(u, stream=9).made_on == 9 and cupy.stream == 5 and gpu.stream == 9
+        # CuPy before 14
+        monkeypatch.setattr(cupy, "cuda", SimpleNamespace(**vars(cupy.cuda), ExternalStream=cupy.on))
+        monkeypatch.setattr(cupy.cuda, "Stream", SimpleNamespace())
+        monkeypatch.setattr(sg._arrays, "_made", {})
+        monkeypatch.setattr(sg._arrays, "known", {})
+        assert heat(u, stream=9).made_on == 9 and cupy.stream == 5 and gpu.stream == 9
 
     def test_what_a_call_like_the_one_before_uses_is_kept(heat: Any) -> None:
         for kind in (There, ByDLPack):

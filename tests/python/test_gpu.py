@@ -14,6 +14,7 @@ import sys
 import tempfile
 import time
 import unittest
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -172,7 +173,9 @@ class Gpu(unittest.TestCase):
             for _ in range(20):
                 mine = there.copy()
                 cupy.cuda.get_current_stream().synchronize()
-                results.append(shift(mine, stream=given))
+                with warnings.catch_warnings():  # such as those of ways that CuPy is to lose
+                    warnings.simplefilter("error", DeprecationWarning)
+                    results.append(shift(mine, stream=given))
                 del mine
                 cupy.full((1024, 1024), np.nan, "float32")  # takes the memory, if it was given back too early
             stream.synchronize()
@@ -316,7 +319,7 @@ class Gpu(unittest.TestCase):
         assert called < done / 3
 
     def test_costs(self) -> None:
-        """At most 10 µs above the C call, the memory of a new array included."""
+        """At most 10 µs above the C call, and of a new array above what its library takes for one."""
         above = {}
         n = 64
         for name in ("cupy", "torch"):
@@ -342,7 +345,8 @@ class Gpu(unittest.TestCase):
                 finish,
             )
             print(f"    {name}: " + ", ".join(f"{key} {value:.1f} µs" for key, value in told.items()))
-            above.update({f"{name} {key}": value - told["C"] for key, value in told.items() if key != "an array"})
+            told["kernel(u)"] -= told.pop("an array")  # a caller in C makes one too
+            above.update({f"{name} {key}": value - told["C"] for key, value in told.items()})
         assert all(cost < 10 for cost in above.values()), above
 
     # ---- the rest ----
