@@ -8,7 +8,8 @@ if(NOT SG_SANITIZE)
   sg_test(python 900 sh ${CMAKE_CURRENT_LIST_DIR}/python.sh)
   set_property(TEST python APPEND PROPERTY ENVIRONMENT
                "STENCILGEN_LIBRARY=$<TARGET_FILE:stencilgen_shared>" "CC=${CMAKE_C_COMPILER}"
-               "FAKE_CUDA=$<TARGET_FILE:fake_cuda>" "FAKE_NVRTC=$<TARGET_FILE:fake_nvrtc>")
+               "FAKE_CUDA=$<TARGET_FILE:fake_cuda>" "FAKE_NVRTC=$<TARGET_FILE:fake_nvrtc>"
+               "FAKE_NCCL=$<TARGET_FILE:fake_nccl>")
   sg_quick_kernels(python)
   sg_test(wheel 900 sh ${CMAKE_CURRENT_LIST_DIR}/wheel.sh $<TARGET_FILE:fake_nvrtc>)
   sg_test(install 300 sh ${CMAKE_CURRENT_LIST_DIR}/install.sh ${PROJECT_BINARY_DIR})

@@ -124,7 +124,7 @@ class OpenMonitors:
 
     def close(self, stream: int) -> None:
         if self.waiting:  # an error has come between: samples must be over before their memory goes
-            lib.sg_synchronize(self.context.handle, stream)
+            self.way.settle(stream)
         for handle in self.handles.values():
             self.way.close_monitor(handle)
 

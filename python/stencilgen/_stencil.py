@@ -260,11 +260,14 @@ class Stencil(Kernel):
                     if not watch.read():
                         slots = steps_by(frame, slots, steps % every, stream, foreign, lent, sets)
                 return slots
+            except BaseException as error:
+                way.tell(error)  # before what is still under way is waited for
+                raise
             finally:
-                if sets is not None:
-                    sets.close()
                 if watch is not None:
                     watch.close(stream)
+                if sets is not None:
+                    sets.close()
 
         return make
 

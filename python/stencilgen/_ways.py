@@ -37,6 +37,13 @@ class Alone:
         """Whether a rank says so."""
         return ended
 
+    def tell(self, error: BaseException) -> None:
+        """Tells the other ranks why this one goes."""
+
+    def settle(self, stream: int) -> None:
+        """Waits for what is under way after an error, whatever becomes of it."""
+        lib.sg_synchronize(self.context.handle, stream)
+
 
 class Together:
     """A rank of a team, on its part of the grid."""
@@ -51,6 +58,7 @@ class Together:
         self.records = team.rank == 0
         self.team, self.part = team, part
         self.must = team._must
+        self.tell = team._tell
 
     def open_points(self, kernel: int, sets: Any, count: int, out: Any) -> int:
         return int(lib.sg_team_points_open(self.team._open(), kernel, byref(self.part), sets, count, byref(out)))
@@ -60,3 +68,7 @@ class Together:
 
     def agreed(self, ended: bool) -> bool:
         return bool(self.team.reduce("max", ended) > 0)
+
+    def settle(self, stream: int) -> None:
+        """No longer than the team's time limit, since others may never send what is waited for."""
+        lib.sg_team_wait(self.team._open(), stream)

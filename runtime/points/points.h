@@ -79,10 +79,10 @@ sg_status points_open_at(const sg_kernel *, const points_ground *, const sg_poin
                          sg_point_sets **out);
 
 /* Steps `first` and on: their series come to the device; the sets' launches after one of them,
-   whose samples are row `row`; and traces of a part come to `local`. */
+   whose samples are row `row`; and traces of a part come to `local` once the stream is idle. */
 void points_bring(job *, const sg_point_sets *, int64_t first, int64_t steps);
 void points_send(job *, const sg_point_sets *, const launch *, int64_t row, void *stream);
-void points_take(job *, const sg_point_sets *, int64_t steps, void *stream);
+void points_take(job *, const sg_point_sets *, int64_t steps);
 
 /* Hands traces of the whole set on, which are in `staged`, or where the caller wants them. */
 unsigned char *points_traces(const point_set *, int64_t first);

@@ -60,9 +60,8 @@ void points_hand_on(job *j, const point_set *s, int64_t first, int64_t steps) {
         stop(j, s, "takes the traces of", first);
 }
 
-void points_take(job *j, const sg_point_sets *sets, int64_t steps, void *stream) {
+void points_take(job *j, const sg_point_sets *sets, int64_t steps) {
     device *d = sets->kernel->context->device;
-    d->ops->synchronize(d, j, stream);
     for (int i = 0; i < sets->count; i++) {
         const point_set *s = &sets->sets[i];
         if (s->about->injects < 0 && s->row > 0)

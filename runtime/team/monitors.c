@@ -13,6 +13,7 @@ struct sg_team_monitor {
     const sg_kernel *kernel, *map;
     sg_team_part part;
     sg_monitor *own;
+    void *stream;             /* of the last sample */
     int array[LAUNCH_ARRAYS]; /* those of the kernel whose ghost cells the map reads */
     int array_count;
 };
@@ -116,6 +117,7 @@ static void sample(job *j, void *argument) {
     halo_show(j, &r->halo, &r->launch);
     halo_exchange(j, &r->halo, &r->launch, m->array, m->array_count, r->final, true, r->stream);
     team_together(j, m->team, sample_own, s);
+    m->stream = r->stream;
 }
 
 sg_status sg_team_monitor_sample(sg_team_monitor *m, const sg_arguments *arguments,
@@ -163,6 +165,7 @@ static void read_own(job *j, void *argument) {
 static void read_samples(job *j, void *argument) {
     const reading *r = argument;
     const sg_team_monitor *m = r->monitor;
+    team_settle(j, m->team, m->stream);
     const int ranks = m->team->transport.ranks;
     const dtype type =
         m->map->program->element_bytes == sizeof(double) ? DTYPE_DOUBLE : DTYPE_FLOAT;

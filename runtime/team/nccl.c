@@ -151,6 +151,11 @@ static void end(void *argument) {
         (void)n->stop(n->with);
 }
 
+static void stop(void *argument) {
+    nccl *n = ((call *)argument)->n;
+    (void)n->stop(n->with);
+}
+
 void nccl_unique_id(job *j, nccl *n, unsigned char out[NCCL_ID_BYTES]) {
     call c = {.n = n};
     make(j, &c, new_id, "making an identity");
@@ -196,10 +201,18 @@ void nccl_look(job *j, nccl *n) {
     make(j, &c, look_for_trouble, "exchanging halos");
 }
 
-void nccl_close(nccl *n) {
+static void leave(nccl *n, void (*body)(void *)) {
     if (n == NULL || n->with == NULL || n->lent)
         return;
     call c = {.n = n};
-    n->device->ops->within(n->device, NULL, end, &c);
+    n->device->ops->within(n->device, NULL, body, &c);
     n->with = NULL;
+}
+
+void nccl_close(nccl *n) {
+    leave(n, end);
+}
+
+void nccl_abort(nccl *n) {
+    leave(n, stop);
 }

@@ -24,6 +24,10 @@ void nccl_join(job *, nccl *, const unsigned char id[NCCL_ID_BYTES], int rank, i
 void nccl_adopt(job *, nccl *, void *communicator, int *rank, int *ranks);
 void nccl_close(nccl *); /* NULL is allowed */
 
+/* Ends what is under way, for which other ranks may never come; nothing can be sent afterwards. Not
+   on a communicator of the caller's. NULL is allowed. */
+void nccl_abort(nccl *);
+
 /* "NCCL 2.28.3"; its file, and the step of the search that found it. */
 const char *nccl_name(const nccl *);
 const char *nccl_path(const nccl *);

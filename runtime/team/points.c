@@ -251,7 +251,8 @@ void run_after_step(job *j, const run *r, int64_t done) {
     points_send(j, p->sets, &r->launch, steps - 1, r->stream);
     if (steps < rows && done < r->count)
         return;
-    points_take(j, p->sets, steps, r->stream);
+    team_settle(j, p->team, r->stream);
+    points_take(j, p->sets, steps);
     for (int i = 0; i < p->sets->count; i++)
         if (p->traces[i].set->about->injects < 0)
             fetch(j, p, &p->traces[i], r->launch.step - steps, steps);

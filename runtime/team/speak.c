@@ -25,6 +25,7 @@ void team_abandon(sg_team *t, const char *why) {
         return;
     snprintf(t->broken, sizeof t->broken, "%s", why);
     transport_abandon(&t->transport, why);
+    nccl_abort(t->nccl);
 }
 
 static void need_whole(job *j, const sg_team *t) {
@@ -44,6 +45,7 @@ void team_exchange(job *j, sg_team *t, const sg_message *sends, int send_count,
     snprintf(t->broken, sizeof t->broken, "%s", why);
     if (t->transport.abandon != NULL) /* ranks that wait for this one alone hear of the cause */
         t->transport.abandon(t->transport.user, why);
+    nccl_abort(t->nccl);
     job_fail(j, FAULT_DEVICE, NULL, 0, "%s", why);
 }
 
@@ -221,10 +223,25 @@ static void wait(job *j, void *argument) {
         stores_look(j, t->stores);
 }
 
+void team_settle(job *j, sg_team *t, void *stream) {
+    waiting w = {t, stream};
+    job *own = NULL;
+    const fault f = job_run(job_allocator(j), wait, &w, &own);
+    if (f != FAULT_NONE)
+        team_abandon(t, own != NULL ? job_error(own) : "out of memory");
+    if (f != FAULT_NONE && own != NULL)
+        job_fail_as(j, own);
+    if (f != FAULT_NONE)
+        job_fail(j, f, NULL, 0, "out of memory");
+    job_end(own);
+}
+
+static void settle(job *j, void *argument) {
+    const waiting *w = argument;
+    team_settle(j, w->team, w->stream);
+}
+
 sg_status sg_team_wait(sg_team *team, sg_stream stream) {
     waiting w = {team, stream};
-    const sg_status status = team_run(team, wait, &w);
-    if (status != SG_OK && team != NULL)
-        team_abandon(team, sg_error(team->context));
-    return status;
+    return team_run(team, settle, &w);
 }

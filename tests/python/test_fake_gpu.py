@@ -312,6 +312,55 @@ else:
                 return
         raise AssertionError({name: f"{cost:.1f} µs" for name, cost in above.items()})
 
+    @pytest.fixture
+    def lonely(settled: Any) -> Any:
+        """A team of one rank over the stand-in for NCCL, and how many communicators were aborted."""
+        nccl = ctypes.CDLL(os.environ["FAKE_NCCL"])
+        before = nccl.fake_nccl_stops()
+        with sg.Team(bytes(128), rank=0, ranks=1, device="cuda", nccl=os.environ["FAKE_NCCL"], seconds=0.3) as team:
+            assert team.info.engine == "NCCL 2.28.3"
+            yield team, lambda: nccl.fake_nccl_stops() - before
+
+    PLAIN = "return stencil { name = 'plain', boundary = 'zero', shape = star(2, 1), coefficients = { .6, .1, .1, .1, .1 }, "
+    RECORDED = PLAIN + "points = { rec = { field = 'u', sample = true } } }"
+    WATCHED = PLAIN + "monitors = { total = { op = 'sum', map = function(u) return u(0, 0) end } } }"
+
+    @pytest.mark.parametrize("what", ["wait", "points", "monitors"])
+    def test_a_team_waits_no_longer_than_its_limit(lonely: Any, cupy: Any, what: str) -> None:
+        """Not for traces and samples either; `settled` sees that no call waits for the stream alone."""
+        team, stops = lonely
+        kernel = team.build(text=RECORDED if what == "points" else WATCHED, size=(16, 16))
+        part = team.part(kernel, (16, 16))
+        u = cupy.ndarray((16, 16), "float32")
+        gpu.busy = 1
+        begin = time.monotonic()
+        with pytest.raises(sg.DeviceError, match="not done within 0.3 s"):
+            if what == "wait":
+                team.wait()
+            elif what == "points":
+                team.run(kernel, part, u, points=dict(rec=sg.Points([[3, 4]])))
+            else:
+                total = sg.Monitor()
+                team.run(kernel, part, u, monitors=dict(total=total), every=1)
+        assert time.monotonic() - begin < 10
+        assert stops() == 1, "what others may never send is still waited for"
+        with pytest.raises(sg.DeviceError, match="the team has failed before: .*not done within 0.3 s"):
+            team.wait()
+
+    def test_a_team_hears_of_an_error_before_its_end_is_waited_for(
+        lonely: Any, cupy: Any, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        team, stops = lonely
+        kernel = team.build(text=WATCHED, size=(16, 16))
+        part = team.part(kernel, (16, 16))
+        told: list[Any] = []
+        monkeypatch.setattr(team, "_tell", lambda error: told.append((str(error), stops())))
+        monkeypatch.setattr(sg._ways.Together, "read", lambda *_: 1 / 0)
+        gpu.busy = 1
+        with pytest.raises(ZeroDivisionError):
+            team.run(kernel, part, cupy.ndarray((16, 16), "float32"), monitors=dict(total=sg.Monitor()), every=1)
+        assert told[0] == ("division by zero", 0) and stops() == 1
+
     def test_other_gpus_and_the_host(heat: Any) -> None:
         class Elsewhere(There):
             class device:

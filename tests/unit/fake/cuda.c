@@ -338,6 +338,8 @@ END
 
 INSIDE(cuStreamQuery, cu_stream stream)
     state.launch.stream = stream;
+    if (state.busy)
+        return 600; /* CUDA_ERROR_NOT_READY */
 END
 
 INSIDE(cuStreamWaitEvent, cu_stream stream, cu_event event, unsigned flags)

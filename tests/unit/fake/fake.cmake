@@ -1,4 +1,4 @@
-# Stand-ins for the CUDA driver's library, for NVRTC and for the management library, which some unit tests load in their place.
+# Stand-ins for the CUDA driver's library, for NVRTC, NCCL and the management library, which some tests load in their place.
 function(sg_fake name source)
   add_library(${name} MODULE ${CMAKE_CURRENT_SOURCE_DIR}/unit/fake/${source})
   target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR})
@@ -8,6 +8,7 @@ sg_fake(fake_cuda_older cuda.c) # than CUDA 11.8
 target_compile_definitions(fake_cuda_older PRIVATE FAKE_CUDA_IS_OLDER)
 sg_fake(fake_nvrtc nvrtc.c)
 sg_fake(fake_nvml nvml.c)
+sg_fake(fake_nccl nccl.c)
 
 # The stand-ins are built before the program, which knows where they lie.
 function(sg_fakes program)
