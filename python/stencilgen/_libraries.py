@@ -163,9 +163,14 @@ class Torch(Quick):
 
 
 class _JaxOutput:
-    """Memory of a new JAX array while a launch writes it; then `jax.dlpack.from_dlpack` takes it from here."""
+    """Memory of a new JAX array while a launch writes it; then `jax.dlpack.from_dlpack` takes it from here.
+
+    The caller may drop the result before the launch is over. JAX would give its memory to the next computation, which
+    waits for JAX's own stream and not for the launch's. So the array of which the result is a view is kept with what the
+    launch uses."""
 
     def __init__(self, array: Any, stream: int) -> None:
+        self.array = array
         self.device = array.__dlpack_device__()
         self.devices = array.devices
         self.capsule = array.__dlpack__(stream=dlpack_stream(stream))
@@ -187,7 +192,7 @@ class Jax(Library):
 
     def view(self, array: Any, stream: int) -> View:
         if isinstance(array, _JaxOutput):
-            return read_capsule(array.capsule, False)
+            return (*read_capsule(array.capsule, False)[:-1], array.array)
         if isinstance(array, np.ndarray):
             return NUMPY.view(array, stream)
         if len(array.devices()) != 1:

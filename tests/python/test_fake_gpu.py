@@ -1,10 +1,9 @@
 """What calls do on a GPU, over the stand-ins for the driver and for NVRTC that the unit tests have: on which stream a
 launch goes, that nothing is waited for, what is kept until work is over, and what travels. Kernels compute nothing there.
-Needs: FAKE_CUDA and FAKE_NVRTC, the paths of the stand-ins."""
+Needs: FAKE_CUDA, FAKE_NVRTC and FAKE_NCCL, the paths of the stand-ins."""
 
 from __future__ import annotations
 
-import contextlib
 import ctypes
 import gc
 import os
@@ -12,17 +11,16 @@ import subprocess
 import sys
 import time
 import weakref
-from ctypes import c_char_p, c_int, c_size_t, c_ubyte, c_uint, c_void_p
 from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
 
-FAKE_CUDA, FAKE_NVRTC = os.environ.get("FAKE_CUDA"), os.environ.get("FAKE_NVRTC")
+FAKE_CUDA, FAKE_NVRTC, FAKE_NCCL = (os.environ.get(name) for name in ("FAKE_CUDA", "FAKE_NVRTC", "FAKE_NCCL"))
 if os.environ.get("STENCILGEN_FAKE_GPU") != "inside":
 
-    @pytest.mark.skipif(not FAKE_CUDA or not FAKE_NVRTC, reason="FAKE_CUDA and FAKE_NVRTC do not name the stand-ins")
+    @pytest.mark.skipif(not (FAKE_CUDA and FAKE_NVRTC and FAKE_NCCL), reason="FAKE_… do not name the stand-ins")
     def test_in_a_process_of_its_own() -> None:
         # The process keeps the driver that it opened first.
         environment = {**os.environ, "STENCILGEN_FAKE_GPU": "inside", "SG_CUDA_DRIVER": str(FAKE_CUDA)}
@@ -34,63 +32,7 @@ if os.environ.get("STENCILGEN_FAKE_GPU") != "inside":
     __test__ = True
 else:
     import stencilgen as sg
-
-    class State(ctypes.Structure):
-        """fake_cuda_state of tests/unit/fake/cuda.h, up to the last launch."""
-
-        _fields_ = [
-            ("device_count", c_int), ("fail", c_char_p), ("code", c_int), ("good_calls", c_int), ("busy", c_int),
-            ("arguments_bytes", c_size_t), ("driver", c_int), ("adopted", c_void_p), ("stack", c_void_p * 16),
-            ("depth", c_int), ("not_cooperative", c_int), ("is_h200", c_int), ("homeless", c_int), ("retained", c_int),
-            ("modules", c_int), ("events", c_int), ("streams", c_int), ("allocations", c_int), ("copies", c_int),
-            ("copies_of_rows", c_int), ("fills", c_int), ("waits", c_int), ("pinned", c_int), ("arriving_to", c_void_p),
-            ("arriving_from", c_void_p), ("arriving_bytes", c_size_t), ("pushes", c_int), ("releases", c_int),
-            ("marked", c_void_p), ("named", c_int), ("dynamic_shared", c_int), ("launches", c_int),
-            ("entry", c_char_p), ("grid", c_uint * 3), ("block", c_uint * 3), ("shared_bytes", c_uint),
-            ("stream", c_void_p), ("arguments", c_ubyte * 256),
-        ]  # fmt: skip
-
-    _driver = ctypes.CDLL(str(FAKE_CUDA))
-    _driver.fake_cuda.restype = ctypes.POINTER(State)
-    gpu: Any = _driver.fake_cuda().contents
-    gpu.device_count = 2
-    gpu.arguments_bytes = 256
-
-    class There:
-        """An array in the fake GPU's memory, which is the host's, with only the CUDA array interface."""
-
-        def __init__(self, shape: tuple[int, ...], dtype: str = "float32", stream: Any = None) -> None:
-            self.memory = np.zeros(shape, dtype)
-            self.stream = stream
-
-        @property
-        def __cuda_array_interface__(self) -> dict[str, Any]:
-            host = self.memory.__array_interface__
-            return {
-                **{k: host[k] for k in ("data", "shape", "strides", "typestr")},
-                "version": 3,
-                "stream": self.stream,
-            }
-
-    class ByDLPack(There):
-        """One that also has DLPack, and notes the stream that it is asked for."""
-
-        asked: Any = None
-
-        def __dlpack_device__(self) -> tuple[int, int]:
-            return 2, 0
-
-        def __dlpack__(self, stream: Any = None) -> Any:
-            self.asked = stream
-            return _relabelled(self.memory)
-
-    _relabelled_capsules: list[Any] = []
-
-    def _relabelled(memory: np.ndarray) -> Any:
-        capsule = memory.__dlpack__()
-        address = sg._arrays._pointer_of(capsule, b"dltensor")
-        sg._arrays._Tensor.from_address(address).device = 2
-        return capsule
+    from fake_gpu import ByDLPack, Cupy, Jax, There, gpu
 
     @pytest.fixture(scope="module")
     def heat() -> Any:
@@ -156,48 +98,6 @@ else:
         with pytest.raises(sg.UsageError, match="give out="):
             heat(u)
         assert heat(u, out=v) is v
-
-    class Cupy:
-        """As much of CuPy as stencilgen asks: its arrays, the current stream and the current GPU."""
-
-        def __init__(self) -> None:
-            library, self.stream, self.device = self, 5, 0
-
-            class ndarray(There):
-                __module__ = "cupy"
-
-                def __init__(self, shape: Any, dtype: Any) -> None:
-                    super().__init__(shape, dtype)
-                    pointer = self.memory.ctypes.data
-                    self.data = SimpleNamespace(ptr=pointer, device_id=library.device)
-                    self.device = SimpleNamespace(id=library.device)
-                    self.made_on = library.stream
-
-                shape = property(lambda self: self.memory.shape)
-                strides = property(lambda self: self.memory.strides)
-                dtype = property(lambda self: self.memory.dtype)
-                flags = property(lambda self: self.memory.flags)
-                itemsize = property(lambda self: self.memory.itemsize)
-
-            self.ndarray = self.empty = ndarray
-            ndarray.__module__ = "cupy"
-            self.cuda = SimpleNamespace(
-                get_current_stream=lambda device: SimpleNamespace(ptr=self.stream),
-                Device=self.on_device,
-                Stream=SimpleNamespace(from_external=lambda stream: self.on(*stream.__cuda_stream__()[1:])),
-            )
-
-        @contextlib.contextmanager
-        def on_device(self, number: int) -> Any:
-            before, self.device = self.device, number
-            yield
-            self.device = before
-
-        @contextlib.contextmanager
-        def on(self, stream: int) -> Any:
-            before, self.stream = self.stream, stream
-            yield
-            self.stream = before
 
     @pytest.fixture
     def cupy(monkeypatch: pytest.MonkeyPatch) -> Any:
@@ -312,12 +212,37 @@ else:
                 return
         raise AssertionError({name: f"{cost:.1f} µs" for name, cost in above.items()})
 
+    def test_a_result_of_jax_that_is_dropped_at_once(heat: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+        """Its memory stays until the launch is over: JAX's next computation does not wait for that."""
+        jax = Jax()
+        monkeypatch.setitem(sys.modules, "jax", jax)
+        monkeypatch.setitem(sys.modules, "jax.dlpack", jax.dlpack)
+        monkeypatch.setattr(sg._arrays, "_made", {})
+        u = jax.Array((16, 16), "float32")
+        gpu.busy = 1
+        result = heat(u)
+        assert type(result) is jax.Array and gpu.stream == 8
+        del result
+        gc.collect()
+        assert jax.made[0]() is not None, "memory was given back while the GPU uses it"
+        gpu.busy = 0
+        result = heat(u)
+        gc.collect()
+        assert jax.made[0]() is None, "memory is kept though the work is over"
+        assert jax.made[1]() is not None
+        heat.launch(There((16, 16)), There((16, 16)), stream=8)
+        gc.collect()
+        assert jax.made[1]() is not None, "the result owns its memory"
+        del result
+        gc.collect()
+        assert jax.made[1]() is None
+
     @pytest.fixture
     def lonely(settled: Any) -> Any:
         """A team of one rank over the stand-in for NCCL, and how many communicators were aborted."""
-        nccl = ctypes.CDLL(os.environ["FAKE_NCCL"])
+        nccl = ctypes.CDLL(str(FAKE_NCCL))
         before = nccl.fake_nccl_stops()
-        with sg.Team(bytes(128), rank=0, ranks=1, device="cuda", nccl=os.environ["FAKE_NCCL"], seconds=0.3) as team:
+        with sg.Team(bytes(128), rank=0, ranks=1, device="cuda", nccl=str(FAKE_NCCL), seconds=0.3) as team:
             assert team.info.engine == "NCCL 2.28.3"
             yield team, lambda: nccl.fake_nccl_stops() - before
 
