@@ -72,4 +72,25 @@ static inline void expect_good(const rank *ranks, int count) {
             fail_msg("rank %d: %s", i, ranks[i].error);
 }
 
+/* Rank `culprit` of so many is named by all others, which say `cause` too. */
+static inline void expect_named(const rank *ranks, int count, int culprit, const char *cause) {
+    char name[24];
+    snprintf(name, sizeof name, "rank %d", culprit);
+    for (int i = 0; i < count; i++) {
+        if (i == culprit)
+            continue;
+        if (ranks[i].status == SG_OK)
+            fail_msg("rank %d has not heard of it", i);
+        if (strstr(ranks[i].error, name) == NULL || strstr(ranks[i].error, cause) == NULL)
+            fail_msg("rank %d says '%s', not '%s' and '%s'", i, ranks[i].error, name, cause);
+    }
+}
+
+static inline void expect_all(const rank *ranks, int count, sg_status status, const char *text) {
+    for (int i = 0; i < count; i++)
+        if (ranks[i].status != status || strstr(ranks[i].error, text) == NULL)
+            fail_msg("rank %d: %d, '%s', not %d, '%s'", i, ranks[i].status, ranks[i].error, status,
+                     text);
+}
+
 #endif
