@@ -181,9 +181,8 @@ static bool check_written(job *j, const program *p, launch_use use, const launch
             return context_refuse(j, "'%s' is written, but its strides make cells share memory",
                                   p->arrays[w].name);
         for (int i = 0; i < p->array_count; i++)
-            if (i != w && !is_in_place(p, use, l, w, i) &&
-                !is_in_place(p, use, l, i, w) && l->grids[i].low < l->grids[w].high &&
-                l->grids[w].low < l->grids[i].high)
+            if (i != w && !is_in_place(p, use, l, w, i) && !is_in_place(p, use, l, i, w) &&
+                l->grids[i].low < l->grids[w].high && l->grids[w].low < l->grids[i].high)
                 return context_refuse(j, "'%s' is written and overlaps '%s' in memory",
                                       p->arrays[w].name, p->arrays[i].name);
     }

@@ -68,8 +68,8 @@ void team_together(job *, sg_team *, void (*body)(job *, void *), void *argument
 /* Runs a public call as a job of the team's context; refuses if the team has failed before. */
 sg_status team_run(sg_team *, void (*body)(job *, void *), void *argument);
 
-/* Waits for the work on a stream, on which halos may be under way: no longer than the time limit, and
-   not where another rank has failed. Fails the job, and breaks the team, if it is not done. */
+/* Waits for the work on a stream, on which halos may be under way: no longer than the time limit,
+   and not where another rank has failed. Fails the job, and breaks the team, if it is not done. */
 void team_settle(job *, sg_team *, void *stream);
 
 /* Tells all others why this rank gives up. */
