@@ -13,7 +13,7 @@ static const char usage[] =
     "usage: primitives [--option VALUE]... [--tiny]\n"
     "  --only reduce,scan,merge,spmv,convolution   which parts of the table\n"
     "  --kind sum,inclusive,exclusive,keys,pairs,product,general,separable\n"
-    "  --dtype int32,float,double\n"
+    "  --dtype int32,float,double,half,bfloat16    those of 16 bits: sums and scans\n"
     "  --data random,apart,few        what is merged; random is also what is reduced and scanned\n"
     "         poisson2d,poisson3d,random16,zipf,banded,blocked,short,long    matrices\n"
     "         3x3,5x5,7x7,11x11,15x15                                        filters\n"

@@ -140,6 +140,7 @@ line *line_add(bench *, const line *);
 entrant *entrant_add(line *, const char *name, const char *schedule);
 void entrant_fail(entrant *, state, const char *text);
 size_t dtype_bytes(const char *dtype);
+bool dtype_is_short(const char *dtype); /* of 16 bits */
 
 /* The fastest rival, or the fastest of ours; NULL: none was timed. */
 const entrant *line_best(const line *, timing, bool ours);
@@ -167,7 +168,7 @@ void *host_memory(bench *, host, size_t bytes);
 array array_new(bench *, size_t bytes);
 void array_upload(bench *, array, const void *from);
 void *array_download(bench *, array, host);
-/* Writes a number in a dtype of 4 or 8 bytes, and reads it. */
+/* Writes a number in a dtype, and reads it. */
 void element_set(const char *dtype, void *list, int64_t at, double value);
 double element_get(const char *dtype, const void *list, int64_t at);
 

@@ -92,8 +92,12 @@ void *array_download(bench *b, array a, host which) {
 
 /* ---- elements -------------------------------------------------------------------------------- */
 
+bool dtype_is_short(const char *dtype) {
+    return strcmp(dtype, "half") == 0 || strcmp(dtype, "bfloat16") == 0;
+}
+
 size_t dtype_bytes(const char *dtype) {
-    return strcmp(dtype, "double") == 0 ? 8 : 4;
+    return strcmp(dtype, "double") == 0 ? 8 : dtype_is_short(dtype) ? 2 : 4;
 }
 
 void element_set(const char *dtype, void *list, int64_t at, double value) {
@@ -101,6 +105,9 @@ void element_set(const char *dtype, void *list, int64_t at, double value) {
         ((int32_t *)list)[at] = (int32_t)value;
     else if (dtype[0] == 'f')
         ((float *)list)[at] = (float)value;
+    else if (dtype_is_short(dtype))
+        (dtype[0] == 'h' ? sg_to_half : sg_to_bfloat16)((uint16_t *)list + at,
+                                                        &(const float){(float)value}, 1);
     else
         ((double *)list)[at] = value;
 }
@@ -110,5 +117,10 @@ double element_get(const char *dtype, const void *list, int64_t at) {
         return ((const int32_t *)list)[at];
     if (dtype[0] == 'f')
         return (double)((const float *)list)[at];
+    if (dtype_is_short(dtype)) {
+        float value;
+        (dtype[0] == 'h' ? sg_from_half : sg_from_bfloat16)(&value, (const uint16_t *)list + at, 1);
+        return (double)value;
+    }
     return ((const double *)list)[at];
 }

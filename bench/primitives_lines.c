@@ -94,7 +94,7 @@ static double goal_of_list(const line *l) {
         return n <= SMALL ? 1.3 : 1;
     if (l->part == PART_MERGE)
         return n == SMALL ? 1.3 : pairs && n >= LARGE ? 1.2 : 1;
-    return n < LARGEST ? 1 : dtype_bytes(l->dtype) == 4 ? 1.1 : 1.03;
+    return n < LARGEST ? 1 : dtype_is_short(l->dtype) ? 1 : dtype_bytes(l->dtype) == 4 ? 1.1 : 1.03;
 }
 
 /* Goals of products. They are above 1 if the matrix is a stencil, and if diagonals or blocks

@@ -1,6 +1,7 @@
 /* reduce and scan: sums of a list. Reals are odd multiples of 1/128, whose sums are exact in any
    order. Whole numbers exceed their range and wrap. So results must agree to the bit, and an
-   element that is missing or counted twice shows. */
+   element that is missing or counted twice shows. Sums of 16 bits are exact in float; those of a
+   scan are rounded once, when they are stored. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,21 +14,12 @@ enum {
     MOST_FLOATS = 1 << 30 /* elements whose sum is exact */
 };
 
-static const char *const dtypes[] = {"int32", "float", "double"};
-enum { DTYPES = 3, SIZES = 5 };
+static const char *const dtypes[] = {"int32", "float", "double", "half", "bfloat16"};
+enum { DTYPES = 5, SIZES = 5 };
 static const int64_t usual[SIZES] = {1 << 12, 1 << 16, 1 << 20, 1 << 24, 1 << 28};
 static const int64_t tiny[SIZES] = {1, 100, 4096, 70001, 0};
 
 /* ---- numbers --------------------------------------------------------------------------------- */
-
-/* In units: of 1, or of 1/128. */
-static int64_t element(bool whole, int64_t at) {
-    return whole ? (int32_t)(uint32_t)drawn(SEED, at) : drawn_odd(SEED, at);
-}
-
-static double shown(bool whole, int64_t sum) {
-    return whole ? (double)(int32_t)(uint32_t)sum : (double)sum / UNIT;
-}
 
 /* The sums of whole chunks; after `add_up` the sums of everything before each chunk, and of
    everything. */
@@ -39,6 +31,34 @@ typedef struct sums {
     int64_t *wrong;   /* of each chunk: the first place, or -1 */
     bool exclusive;
 } sums;
+
+/* In units: of 1, or of 1/128. The second half of a list of 16 bits takes away what the first half
+   adds, all but its first element: the last sums are small, and rounding hides no element. */
+static int64_t element(const sums *s, int64_t at) {
+    const int64_t after = s->line->size[0] - 1 - at;
+    if (s->whole)
+        return (int32_t)(uint32_t)drawn(SEED, at);
+    if (after >= at || !dtype_is_short(s->line->dtype))
+        return drawn_odd(SEED, at);
+    return after == 0 ? drawn_odd(SEED, 0) : -drawn_odd(SEED, after);
+}
+
+/* The type of the results: a sum of 16 bits is a float. */
+static const char *result_dtype(const line *l) {
+    return l->part == PART_REDUCE && dtype_is_short(l->dtype) ? "float" : l->dtype;
+}
+
+/* The result, or the element, that so many units are. */
+static double shown(const sums *s, int64_t units) {
+    const char *dtype = result_dtype(s->line);
+    uint16_t rounded;
+    if (s->whole)
+        return (double)(int32_t)(uint32_t)units;
+    if (!dtype_is_short(dtype))
+        return (double)units / UNIT;
+    element_set(dtype, &rounded, 0, (double)units / UNIT);
+    return element_get(dtype, &rounded, 0);
+}
 
 static int64_t chunks_of(const line *l) {
     return (l->size[0] + CHUNK - 1) / CHUNK;
@@ -54,9 +74,9 @@ static void fill(void *argument, int64_t begin, int64_t end) {
     for (int64_t chunk = begin; chunk < end; chunk++) {
         int64_t sum = 0;
         for (int64_t i = chunk * CHUNK; i < chunk_end(s, chunk); i++) {
-            const int64_t x = element(s->whole, i);
+            const int64_t x = element(s, i);
             sum += x;
-            element_set(s->line->dtype, (void *)s->list, i, shown(s->whole, x));
+            element_set(s->line->dtype, (void *)s->list, i, shown(s, x));
         }
         s->before[chunk] = sum;
     }
@@ -82,7 +102,7 @@ static void open_list(bench *b, line *l) {
     }
     l->inputs[0] = array_new(b, bytes);
     array_upload(b, l->inputs[0], list);
-    l->outputs[0] = array_new(b, l->part == PART_REDUCE ? dtype_bytes(l->dtype) : bytes);
+    l->outputs[0] = array_new(b, l->part == PART_REDUCE ? dtype_bytes(result_dtype(l)) : bytes);
     l->own = s;
 }
 
@@ -105,16 +125,16 @@ static char *say_wrong(const line *l, int64_t at, double got, double wanted) {
 static char *judge_sum(bench *b, line *l) {
     const sums *s = l->own;
     void *result = array_download(b, l->outputs[0], HOST_RESULT);
-    const double got = element_get(l->dtype, result, 0);
-    const double wanted = shown(s->whole, s->before[chunks_of(l)]);
+    const double got = element_get(result_dtype(l), result, 0);
+    const double wanted = shown(s, s->before[chunks_of(l)]);
     return got == wanted ? NULL : say_wrong(l, 0, got, wanted);
 }
 
 static double wanted_at(const sums *s, int64_t at) {
     int64_t sum = s->before[at / CHUNK];
     for (int64_t i = at / CHUNK * CHUNK; i < at + !s->exclusive; i++)
-        sum += element(s->whole, i);
-    return shown(s->whole, sum);
+        sum += element(s, i);
+    return shown(s, sum);
 }
 
 static void judge_chunks(void *argument, int64_t begin, int64_t end) {
@@ -123,8 +143,8 @@ static void judge_chunks(void *argument, int64_t begin, int64_t end) {
         int64_t sum = s->before[chunk];
         s->wrong[chunk] = -1;
         for (int64_t i = chunk * CHUNK; i < chunk_end(s, chunk) && s->wrong[chunk] < 0; i++) {
-            const int64_t after = sum + element(s->whole, i);
-            const double wanted = shown(s->whole, s->exclusive ? sum : after);
+            const int64_t after = sum + element(s, i);
+            const double wanted = shown(s, s->exclusive ? sum : after);
             if (!(element_get(s->line->dtype, s->list, i) == wanted))
                 s->wrong[chunk] = i;
             sum = after;
@@ -188,13 +208,20 @@ static sg_status call_scan(const line *l, const entrant *e, sg_stream stream) {
     return sg_scan(e->kernel, &a, stream);
 }
 
+static rival_dtype rival_dtype_of(const line *l) {
+    static const rival_dtype known[DTYPES] = {RIVAL_INT32, RIVAL_FLOAT, RIVAL_DOUBLE, RIVAL_HALF,
+                                              RIVAL_BFLOAT16};
+    int at = 0;
+    while (strcmp(dtypes[at], l->dtype) != 0)
+        at++;
+    return known[at];
+}
+
 static int find_rivals(line *l, rival out[MOST_RIVALS]) {
     const rival_list r = {.job = l->part == PART_REDUCE ? RIVAL_SUM
                                  : l->kind[0] == 'i'    ? RIVAL_INCLUSIVE
                                                         : RIVAL_EXCLUSIVE,
-                          .dtype = l->dtype[0] == 'i'   ? RIVAL_INT32
-                                   : l->dtype[0] == 'f' ? RIVAL_FLOAT
-                                                        : RIVAL_DOUBLE,
+                          .dtype = rival_dtype_of(l),
                           .count = l->size[0],
                           .input = l->inputs[0].data,
                           .output = l->outputs[0].data};
@@ -217,7 +244,7 @@ static void list_kind(bench *b, part p, const char *kind) {
                             .dims = 1,
                             .size = {sizes[i]},
                             .bytes = p == PART_REDUCE ? bytes : 2 * bytes};
-            if (l.dtype[0] == 'f' && sizes[i] > MOST_FLOATS)
+            if ((l.dtype[0] == 'f' || dtype_is_short(l.dtype)) && sizes[i] > MOST_FLOATS)
                 continue;
             if (sizes[i] > 0 && line_wanted(b, p, kind, l.dtype, l.data))
                 line_add(b, &l);

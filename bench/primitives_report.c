@@ -135,7 +135,7 @@ void report_line(const bench *b, const line *l) {
         ours += l->entrants[i].ours;
     print_title(b, l);
     print_size(l, size);
-    printf("%-9s %-7s %-9s %-12s", l->kind, l->dtype, l->data, size);
+    printf("%-9s %-8s %-9s %-12s", l->kind, l->dtype, l->data, size);
     if (ours == 1)
         print_entrant(b, l, &l->entrants[0]);
     else

@@ -22,7 +22,15 @@ typedef struct rival {
 enum { MOST_RIVALS = 12 };
 
 typedef enum rival_job { RIVAL_SUM, RIVAL_INCLUSIVE, RIVAL_EXCLUSIVE, RIVAL_MERGE } rival_job;
-typedef enum rival_dtype { RIVAL_INT32, RIVAL_FLOAT, RIVAL_DOUBLE } rival_dtype;
+/* Half and bfloat16 are added in float. The result of a sum is a float, those of a scan are rounded
+   once, when they are stored. */
+typedef enum rival_dtype {
+    RIVAL_INT32,
+    RIVAL_FLOAT,
+    RIVAL_DOUBLE,
+    RIVAL_HALF,
+    RIVAL_BFLOAT16
+} rival_dtype;
 
 /* All pointers are device memory. Merges take a and b, other jobs take input; values are int32, or
    NULL. */

@@ -30,6 +30,9 @@ prints '0 wrong, 0 failed, 0 refused, 0 left out'
 [ "$(grep -c '"state": "right"' lists.json)" = 40 ] || flunk "not 40 right figures: $(cat out)"
 exits 0 $primitives --only reduce,scan --kind sum,inclusive --dtype float --size 99991 --json reals.json
 prints '0 wrong, 0 failed, 0 refused, 0 left out'
+exits 0 $primitives --only reduce,scan --dtype half,bfloat16 --timing stream --json short.json
+prints '0 wrong, 0 failed, 0 refused, 0 left out'
+[ "$(grep -c '"state": "right"' short.json)" = 24 ] || flunk "not 24 right figures: $(cat out)"
 
 begin 'shares are taken of the fastest copy of the run'
 grep -q '^copies of 1 MB, GB/s: driver [0-9]*; streamed kernel [0-9]*; naive kernel [0-9]*$' out || flunk "$(cat out)"
