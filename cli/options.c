@@ -210,6 +210,10 @@ void options_help(text *out) {
     for (int i = 0; i < OPTIONS; i++) {
         const char *line = phrase("  %s%s%s", table[i].name, table[i].argument != NULL ? " " : "",
                                   table[i].argument != NULL ? table[i].argument : "");
+        if (strlen(line) >= COLUMN) { /* its help begins below it */
+            text_printf(out, "%s\n", line);
+            line = "";
+        }
         for (const char *help = table[i].help; help != NULL; line = "") {
             const size_t length = strcspn(help, "\n");
             text_printf(out, "%-*s%.*s\n", COLUMN, line, (int)length, help);
