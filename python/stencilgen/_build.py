@@ -90,10 +90,8 @@ def request_of(
     unknown = [word for word in words if word not in _WORDS]
     if unknown:
         raise TypeError(f"there is no option '{unknown[0]}' of a build")
-    if name is not None:
-        index = find_spec(name, path, text=text, context=context)
     return Request(
-        path, text, size, steps, matrix_of(matrix, context), schedule, constants, words, arch=arch, gpu=gpu,
+        path, text, size, steps, matrix_of(matrix, context), schedule, constants, words, name=name, arch=arch, gpu=gpu,
         index=whole_number("index", index, 32), source_only=int(not compile),
     )  # fmt: skip
 

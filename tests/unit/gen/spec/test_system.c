@@ -100,7 +100,7 @@ static void a_step_is_calls(void **state) {
 static void a_constant_is_put_into_all_stages(void **state) {
     (void)state;
     const spec_assignment b = {"b", 0.5};
-    const spec_constants constants = {&b, 1, 0};
+    const spec_constants constants = {&b, 1, 0, NULL};
     loaded l = {.path = "test.lua", .text = three, .constants = &constants};
     l.fault = job_run(&allocator_libc, load_body, &l, &l.job);
     assert_int_equal(l.fault, FAULT_NONE);
