@@ -310,12 +310,27 @@ static void limit_calls(const model *m, job *j, const expr_id *roots) {
 }
 
 /* Negations, which the operations of an arranged model take with their operands. */
-static int count_signs(const model *m, job *j, const expr_id *roots) {
-    const bool *live = expr_live(m->pool, j, roots, m->output_count);
+static int count_signs(const model *m, const bool *live) {
     int signs = 0;
     for (int i = 0; i < m->pool->count; i++)
         signs += live[i] && expr_get(m->pool, i)->op == EXPR_NEGATE;
     return signs;
+}
+
+/* Operations, of all points and of those away from the edges. */
+static void count_work(plan_facts *f, job *j) {
+    const model *m = f->model;
+    const bool *live = expr_live(m->pool, j, f->roots, m->output_count);
+    const interior *in = interior_find(j, m, f->roots, m->output_count);
+    const bool *inside =
+        in != NULL ? interior_live(j, m->pool, in, f->roots, m->output_count) : live;
+    f->emitted = expr_count_live(m->pool, live);
+    f->inside = expr_count_live(m->pool, inside);
+    if (m->arranged) {
+        f->emitted.additions -= count_signs(m, live);
+        f->inside.additions -= count_signs(m, inside);
+    }
+    calls_count(j, m, inside, f->calls);
 }
 
 plan_facts *plan_facts_new(job *j, const model *m) {
@@ -336,10 +351,7 @@ plan_facts *plan_facts_new(job *j, const model *m) {
     if (m->pool->limit != NULL)
         job_fail(j, FAULT_SPEC, m->file, m->line, "%s", m->pool->limit);
     limit_calls(m, j, f->roots);
-    f->emitted = expr_count_shared(m->pool, j, f->roots, m->output_count);
-    if (m->arranged)
-        f->emitted.additions -= count_signs(m, j, f->roots);
-    calls_count(j, m, f->roots, f->calls);
+    count_work(f, j);
     f->runs = f->linear ? runs_new(j, m) : NULL;
     if (f->linear && m->output_count == 1)
         f->sum_operations = sums_operations(j, m);

@@ -374,10 +374,18 @@ static void write_wrapped(text *t, const model *m) {
     bool wraps = false;
     for (int axis = 0; axis < m->dims; axis++)
         wraps |= (m->positions >> axis & 1) != 0 && m->sides[axis][0].kind == BOUNDARY_PERIODIC;
+    bool moved = false;
+    for (int i = 0; i < m->pool->count; i++)
+        moved |= expr_get(m->pool, i)->op == EXPR_POSITION && expr_get(m->pool, i)->d[0] != 0;
     if (wraps)
-        text_add(t, "// The cell that a ghost cell beyond a periodic side repeats.\n"
+        text_printf(t,
+                    "// The cell that a%s cell beyond a periodic side repeats.\n"
                     "__device__ __forceinline__ long long wrapped(long long i, long long size) {\n"
-                    "    return i < 0 ? i + size : i >= size ? i - size : i;\n}\n");
+                    "%s}\n",
+                    moved ? "" : " ghost",
+                    moved ? "    while (i < 0)\n        i += size;\n    while (i >= size)\n"
+                            "        i -= size;\n    return i;\n"
+                          : "    return i < 0 ? i + size : i >= size ? i - size : i;\n");
 }
 
 static void write_update(text *t, const model *m, const plan_facts *f, const emitter *e) {

@@ -74,7 +74,7 @@ static void move_nodes(const fusing *f, const expr_id *roots, model *m) {
                    : n->op == EXPR_CONSTANT  ? expr_constant(m->pool, n->value)
                    : n->op == EXPR_PARAMETER ? expr_parameter(m->pool, n->index)
                    : n->op == EXPR_POSITION
-                       ? expr_position(m->pool, (position)n->index)
+                       ? expr_position_plus(m->pool, (position)n->index, n->d[0])
                        : expr_make(m->pool, n->op, operand[0], operand[1], operand[2]);
     }
     for (int o = 0; o < m->output_count; o++)

@@ -59,7 +59,7 @@ static double step_instructions(const plan *p, bool spare) {
 }
 
 static double count_instructions(const plan *p, bool spare) {
-    const expr_count c = p->facts->emitted;
+    const expr_count c = p->facts->inside;
     const double points = (double)p->schedule.vector * p->streamed.lane_y;
     const double arithmetic =
         p->form->sums ? p->facts->sum_operations : c.additions + pairs * c.multiplications;
