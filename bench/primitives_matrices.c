@@ -1,32 +1,18 @@
-/* See primitives_matrices.h. Each matrix has two functions: how long a row is, and how a row is
-   filled. Several threads make the rows, each row from its own number alone. */
-#include "primitives_matrices.h"
+/* See primitives_matrices.h. Several threads make the rows, each row from its own number alone. */
+#include "primitives_kinds.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { SEED = 7, LEAST_ROWS = 1 << 12, MOST_ODD = 15 };
+enum { LEAST_ROWS = 1 << 12, MOST_ODD = 15 };
 
-typedef struct shape {
-    int64_t side, rows, columns; /* side: of the grid of a Poisson matrix */
-    int64_t most;                /* entries of the longest row */
-} shape;
-
-typedef struct kind {
-    const char *name;
-    shape (*shape)(int64_t scale);
-    int64_t (*length)(const shape *, int64_t row);
-    /* Columns in rising order; also values, unless they are drawn. */
-    void (*fill)(const shape *, int64_t row, int64_t count, int32_t *column, double *value);
-} kind;
+double matrix_odd(uint64_t seed, int64_t place) {
+    return (double)((int)(drawn(seed, place) % (MOST_ODD + 1)) * 2 - MOST_ODD);
+}
 
 static int64_t atleast(int64_t n, int64_t least) {
     return n > least ? n : least;
-}
-
-static double odd(uint64_t seed, int64_t place) {
-    return (double)((int)(drawn(seed, place) % (MOST_ODD + 1)) * 2 - MOST_ODD);
 }
 
 /* ---- Poisson --------------------------------------------------------------------------------- */
@@ -80,9 +66,9 @@ static void poisson_fill(const shape *s, int64_t row, int64_t count, int32_t *co
 static void spread(const shape *s, int64_t row, int64_t count, int32_t *column, double *value) {
     for (int64_t i = 0; i < count; i++) {
         const int64_t low = i * s->columns / count, high = (i + 1) * s->columns / count;
-        const uint64_t r = drawn(SEED + 1, row * s->most + i);
+        const uint64_t r = drawn(MATRIX_SEED + 1, row * s->most + i);
         column[i] = (int32_t)(low + (int64_t)(r % (uint64_t)(high > low ? high - low : 1)));
-        value[i] = odd(SEED + 2, row * s->most + i);
+        value[i] = matrix_odd(MATRIX_SEED + 2, row * s->most + i);
     }
 }
 
@@ -141,7 +127,7 @@ static void band_fill(const shape *s, int64_t row, int64_t count, int32_t *colum
     const int64_t first = row < BAND ? 0 : row - BAND;
     for (int64_t i = 0; i < count; i++) {
         column[i] = (int32_t)(first + i);
-        value[i] = odd(SEED + 2, row * s->most + i);
+        value[i] = matrix_odd(MATRIX_SEED + 2, row * s->most + i);
     }
 }
 
@@ -158,15 +144,13 @@ static void block_fill(const shape *s, int64_t row, int64_t count, int32_t *colu
     spread(&blocks, row / BLOCK, BLOCKS, places, unused);
     for (int64_t i = 0; i < count; i++) {
         column[i] = places[i / BLOCK] * BLOCK + (int32_t)(i % BLOCK);
-        value[i] = odd(SEED + 2, row * s->most + i);
+        value[i] = matrix_odd(MATRIX_SEED + 2, row * s->most + i);
     }
 }
 
 /* ---- all of them ----------------------------------------------------------------------------- */
 
-const char *const matrix_words[MATRICES] = {"poisson2d", "poisson3d", "random16", "zipf",
-                                            "banded",    "blocked",   "short",    "long"};
-static const kind kinds[MATRICES] = {
+static const kind kinds[] = {
     {"poisson2d", poisson2d, poisson_length, poisson_fill},
     {"poisson3d", poisson3d, poisson_length, poisson_fill},
     {"random16", random16, always_most, spread},
@@ -176,6 +160,16 @@ static const kind kinds[MATRICES] = {
     {"short", two, always_most, spread},
     {"long", few_long, always_most, spread},
 };
+enum { OTHER_KINDS = sizeof kinds / sizeof *kinds };
+_Static_assert(OTHER_KINDS + USERS_KINDS == MATRICES, "matrix_word has them all");
+
+static const kind *kind_at(int i) {
+    return i < OTHER_KINDS ? &kinds[i] : &users_kinds[i - OTHER_KINDS];
+}
+
+const char *matrix_word(int i) {
+    return kind_at(i)->name;
+}
 
 typedef struct making {
     const kind *kind;
@@ -201,10 +195,10 @@ static void make_rows(void *argument, int64_t begin, int64_t end) {
 
 host_matrix host_matrix_make(const bench *b, const char *name, int64_t scale) {
     int k = 0;
-    while (strcmp(kinds[k].name, name) != 0)
+    while (strcmp(matrix_word(k), name) != 0)
         k++;
     host_matrix a = {.name = name};
-    making m = {.kind = &kinds[k], .shape = kinds[k].shape(scale), .matrix = &a};
+    making m = {.kind = kind_at(k), .shape = kind_at(k)->shape(scale), .matrix = &a};
     a.rows = m.shape.rows;
     a.columns = m.shape.columns;
     a.offsets = must_have(malloc((size_t)(a.rows + 1) * sizeof *a.offsets));

@@ -296,7 +296,7 @@ static void list(bench *b) {
             const line l = {.part = PART_SPMV,
                             .kind = "product",
                             .dtype = dtypes[d],
-                            .data = matrix_words[m],
+                            .data = matrix_word(m),
                             .dims = 3};
             if (!line_wanted(b, PART_SPMV, l.kind, l.dtype, l.data))
                 continue;

@@ -82,6 +82,37 @@ template <int point> struct AtRows {
 };
 
 using Results = Outputs[plan::vector];
+#if defined(PLAN_INTERIOR)
+template <int point = 0>
+__device__ __forceinline__ void find_pack(const Arguments &a, const Rows &rows,
+                                          Places (&places)[plan::vector]) {
+    if constexpr (point < plan::vector) {
+        places[point] = find_places(AtRows<point>{rows}, a);
+        find_pack<point + 1>(a, rows, places);
+    }
+}
+
+template <int point = 0>
+__device__ __forceinline__ void update_pack(const Arguments &a, const Rows &rows, bool interior,
+                                            const Places (&places)[plan::vector], Results &out) {
+    if constexpr (point < plan::vector) {
+        update_placed(AtRows<point>{rows}, a, interior, places[point], out[point]);
+        update_pack<point + 1>(a, rows, interior, places, out);
+    }
+}
+
+__device__ __forceinline__ void update_points(const Arguments &a, const Rows &rows, Results &out) {
+    const Point &p = rows.first;
+    bool interior = interior_along<1>(a, p.y) && interior_along<2>(a, p.z);
+#pragma unroll
+    for (int i = 0; i < plan::vector; ++i)
+        interior = interior && interior_along<0>(a, p.x + i);
+    Places places[plan::vector];
+    if (!interior)
+        find_pack(a, rows, places);
+    update_pack(a, rows, interior, places, out);
+}
+#else
 template <int point = 0>
 __device__ __forceinline__ void update_points(const Arguments &a, const Rows &rows, Results &out) {
     if constexpr (point < plan::vector) {
@@ -89,6 +120,7 @@ __device__ __forceinline__ void update_points(const Arguments &a, const Rows &ro
         update_points<point + 1>(a, rows, out);
     }
 }
+#endif
 
 template <int output = 0>
 __device__ __forceinline__ void put_packs(const Arguments &a, const Point &p, const Results &out) {

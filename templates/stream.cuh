@@ -101,6 +101,9 @@ struct Thread {
     // From the first point to the cells below it, and to those above the last point.
     int before[plan::low_x > 0 ? plan::low_x : 1], after[plan::high_x > 0 ? plan::high_x : 1];
     unsigned stay[plan::lane_y]; // points of a row that a fixed boundary keeps, a bit each
+#if defined(PLAN_INTERIOR)
+    unsigned interior; // rows whose points all lie away from the edges of x and y, a bit each
+#endif
 
     // False where the thread has no point.
     __device__ __forceinline__ bool place(const Arguments &a) {
@@ -159,6 +162,17 @@ struct Thread {
         for (int j = 0; j < plan::lane_y; ++j)
             stay[j] =
                 opaque(keeps<1>(y + j, size_y, plan::low_y, plan::high_y) ? all_points : keeps_x);
+#endif
+#if defined(PLAN_INTERIOR)
+        bool along_x = true;
+#pragma unroll
+        for (int i = 0; i < plan::vector; ++i)
+            along_x = along_x && interior_along<0>(a, x + i * apart);
+        interior = 0;
+#pragma unroll
+        for (int j = 0; j < plan::lane_y; ++j)
+            interior |= unsigned(along_x && interior_along<1>(a, y + j)) << j;
+        interior = opaque(interior);
 #endif
         return true;
     }

@@ -21,6 +21,25 @@
 
 #include "lines.cuh"
 
+#if defined(PLAN_INTERIOR)
+template <int j, int i = 0>
+__device__ __forceinline__ void find_row(const HeldLines &lines, const Arguments &a,
+                                         Places (&places)[plan::vector]) {
+    if constexpr (i < plan::vector) {
+        places[i] = find_places(AtLine<j, i>{lines}, a);
+        find_row<j, i + 1>(lines, a, places);
+    }
+}
+
+template <int j, int i = 0>
+__device__ __forceinline__ void update_row(const HeldLines &lines, const Arguments &a, bool interior,
+                                           const Places (&places)[plan::vector], Results &out) {
+    if constexpr (i < plan::vector) {
+        update_placed(AtLine<j, i>{lines}, a, interior, places[i], out[i]);
+        update_row<j, i + 1>(lines, a, interior, places, out);
+    }
+}
+#else
 template <int j, int i = 0>
 __device__ __forceinline__ void update_row(const HeldLines &lines, const Arguments &a, Results &out) {
     if constexpr (i < plan::vector) {
@@ -28,13 +47,22 @@ __device__ __forceinline__ void update_row(const HeldLines &lines, const Argumen
         update_row<j, i + 1>(lines, a, out);
     }
 }
+#endif
 
 template <int j = 0>
 __device__ __forceinline__ void make_rows(const HeldLines &lines, const Arguments &a,
                                           const Thread &thread, const Stores &stores, int z) {
     if constexpr (j < plan::lane_y) {
         Results out;
+#if defined(PLAN_INTERIOR)
+        const bool interior = (thread.interior >> j & 1) != 0 && interior_along<2>(a, z);
+        Places places[plan::vector];
+        if (!interior)
+            find_row<j>(lines, a, places);
+        update_row<j>(lines, a, interior, places, out);
+#else
         update_row<j>(lines, a, out);
+#endif
         const bool all = keeps<2>(z, int(a.size[2]), plan::low_z, plan::high_z);
         if (plan::flat || j < thread.rows)
             stores.put(a, thread, j, z, all ? all_points : thread.stay[j], out);

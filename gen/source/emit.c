@@ -115,28 +115,6 @@ static int kernel_axis(const emitter *e, int of) {
     return axis;
 }
 
-void emit_is_interior(text *out, const emitter *e, const interior *in) {
-    const char *and = "";
-    for (int of = 0; of < e->model->dims; of++) {
-        const int *margin = in->margin[of], axis = kernel_axis(e, of);
-        const char *place =
-            job_print(out->job, "arguments.origin[%d] + at.template index<%d>()", axis, axis);
-        if (e->model->sides[of][0].kind == BOUNDARY_PERIODIC)
-            place = job_print(out->job, "wrapped(%s, arguments.global[%d])", place, axis);
-        if (margin[0] == 0 && margin[1] == 0)
-            continue;
-        if (margin[0] > 0)
-            text_printf(out, "%s%s >= %d", and, place, margin[0]);
-        if (margin[1] > 0)
-            text_printf(out, "%s%s < arguments.global[%d] - %d",
-                        margin[0] > 0 ? " &&\n        " : and, place, axis, margin[1]);
-        if (e->model->dtype == DTYPE_FLOAT)
-            text_printf(out, " &&\n        arguments.global[%d] <= %d", axis, INTERIOR_MOST);
-        and = " &&\n        ";
-    }
-    text_add(out, and[0] == '\0' ? "true" : "");
-}
-
 /* at_x, at_xm1 */
 static const char *position_name(job *j, int which, int added) {
     const char *word = position_words[which].name;
@@ -370,7 +348,9 @@ static writer write_parts(text *out, const emitter *e, const expr_id *roots, int
     if (e->interior != NULL)
         live = interior_live(w.job, pool, e->interior, roots, count);
     for (int i = 0; i < pool->count; i++)
-        if (live[i] && e->interior != NULL && e->interior->side[i] != EXPR_NONE)
+        if (live[i] && e->interior != NULL && e->interior->place[i] > 0)
+            set(&w, i, job_print(w.job, "places.place%d", e->interior->place[i]), LEVEL_PRIMARY);
+        else if (live[i] && e->interior != NULL && e->interior->side[i] != EXPR_NONE)
             write_selection(&w, i, live);
         else if (live[i])
             write_node(&w, i);
@@ -382,6 +362,60 @@ void emit_statements(text *out, const emitter *e, const expr_id *roots, const ch
     const writer w = write_parts(out, e, roots, count);
     for (int i = 0; i < count; i++)
         text_printf(out, "    %s %s;\n", targets[i], w.parts[roots[i]].shown);
+}
+
+/* Whether the condition holds for the cell at `place`, of the kernel's axis. */
+static void write_along(text *out, const emitter *e, const interior *in, int axis) {
+    const int of = e->axes[axis];
+    const int *margin = of < 0 ? NULL : in->margin[of];
+    if (margin == NULL || (margin[0] == 0 && margin[1] == 0))
+        return;
+    const bool wraps = e->model->sides[of][0].kind == BOUNDARY_PERIODIC;
+    text_printf(out, "    if constexpr (axis == %d) {\n", axis);
+    text_printf(out,
+                wraps ? "        const long long place = wrapped(arguments.origin[%d] + i, "
+                        "arguments.global[%d]);\n        return "
+                      : "        const long long place = arguments.origin[%d] + i;\n"
+                        "        return ",
+                axis, axis);
+    if (margin[0] > 0)
+        text_printf(out, "place >= %d%s", margin[0], margin[1] > 0 ? " && " : "");
+    if (margin[1] > 0)
+        text_printf(out, "place < arguments.global[%d] - %d", axis, margin[1]);
+    if (e->model->dtype == DTYPE_FLOAT)
+        text_printf(out, " && arguments.global[%d] <= %d", axis, INTERIOR_MOST);
+    text_add(out, ";\n    }\n");
+}
+
+void emit_places(text *out, const emitter *e, const interior *in) {
+    const expr_pool *pool = e->model->pool;
+    expr_id *roots = job_array(out->job, (size_t)pool->count, sizeof *roots);
+    const char **targets = job_array(out->job, (size_t)pool->count, sizeof *targets);
+    int count = 0;
+    text_add(out,
+             "// Whether conditions on the place have one answer at cell i of an axis, as they "
+             "have away from the edges.\n"
+             "template <int axis>\n__device__ __forceinline__ bool interior_along(const "
+             "Arguments &arguments, long long i) {\n");
+    for (int axis = 0; axis < AXES; axis++)
+        write_along(out, e, in, axis);
+    text_add(out, "    return true;\n}\n\n// What such conditions select: here what they do there."
+                  "\nstruct Places {\n");
+    for (expr_id id = 0; id < pool->count; id++)
+        if (in->place[id] > 0) {
+            text_printf(out, "    Real place%d = ", in->place[id]);
+            emit_constant(out, e->model->dtype, expr_get(pool, in->side[id])->value);
+            text_add(out, ";\n");
+            targets[count] = job_print(out->job, "places.place%d =", in->place[id]);
+            roots[count++] = id;
+        }
+    text_add(out,
+             "};\n\ntemplate <class At>\n__device__ __forceinline__ Places find_places(const At "
+             "&at, const Arguments &arguments) {\n    Places places;\n");
+    emitter plain = *e;
+    plain.interior = NULL;
+    emit_statements(out, &plain, roots, targets, count);
+    text_add(out, "    return places;\n}\n\n");
 }
 
 void emit_products(text *out, const emitter *e, const emit_product *products, int count) {

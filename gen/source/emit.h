@@ -16,6 +16,8 @@ typedef struct interior {
     int margin[AXES]
               [2]; /* cells from the low and from the high end of the whole grid, by grid axis */
     expr_id *side; /* of each node that selects: the side that is taken there; EXPR_NONE */
+    int *place;    /* of each node that selects: its number among those that `Places` holds, from 1,
+                      because it reads no array and is a constant there; 0 */
 } interior;
 
 /* NULL where nothing is gained. */
@@ -30,16 +32,16 @@ typedef struct emitter {
     const int *axes; /* kernel axis → grid axis, or −1; NULL: taps are operands by name */
     const int *kernel_arrays; /* the model's array → the kernel's */
     bool steps;               /* the kernel makes several, and `at` counts them */
-    const interior
-        *interior; /* where `interior` is true, which statements ask; NULL: they do not */
+    const interior *interior; /* what statements ask `interior` and `places` for; NULL: nothing */
 } emitter;
 
 /* Writes statements that end in `targets[i] roots[i];`, such as "out[0] = …". */
 void emit_statements(text *, const emitter *, const expr_id *roots, const char *const *targets,
                      int count);
 
-/* The condition that a point lies in the interior, as CUDA; with the emitter's axes. */
-void emit_is_interior(text *, const emitter *, const interior *);
+/* The functions by which a kernel asks once, for several points, where they lie: interior_along
+   and find_places, with the struct Places. */
+void emit_places(text *, const emitter *, const interior *);
 
 /* One statement `target op ±weight·value;`. */
 typedef enum emit_op { EMIT_DECLARE, EMIT_ADD } emit_op; /* "Real x =", "x +=" */

@@ -221,6 +221,22 @@ static int saved(const finder *f, const bool *inside) {
     return count;
 }
 
+/* Numbers the selections that `Places` may hold. */
+static int *places_of(const finder *f, const interior *in, const bool *inside) {
+    int *place = job_array(f->job, (size_t)f->pool->count + 1, sizeof *place), count = 0;
+    bool *taps = job_array(f->job, (size_t)f->pool->count + 1, sizeof *taps);
+    for (expr_id id = 0; id < f->pool->count; id++) {
+        const expr_node *n = expr_get(f->pool, id);
+        taps[id] = n->op == EXPR_TAP;
+        for (int i = 0; i < expr_words[n->op].operands; i++)
+            taps[id] |= taps[n->operand[i]];
+        if (inside[id] && in->side[id] != EXPR_NONE && !taps[id] &&
+            expr_get(f->pool, in->side[id])->op == EXPR_CONSTANT)
+            place[id] = ++count;
+    }
+    return place;
+}
+
 const interior *interior_find(job *j, const model *m, const expr_id *roots, int count) {
     if ((m->positions & ((1u << POSITION_NX) - 1)) == 0)
         return NULL;
@@ -239,5 +255,7 @@ const interior *interior_find(job *j, const model *m, const expr_id *roots, int 
     memset(in->side, 0xff, ((size_t)m->pool->count + 1) * sizeof *in->side); /* EXPR_NONE */
     decide(&f, in->side);
     memcpy(in->margin, f.margin, sizeof in->margin);
-    return saved(&f, interior_live(j, m->pool, in, roots, count)) >= LEAST_SAVED ? in : NULL;
+    const bool *inside = interior_live(j, m->pool, in, roots, count);
+    in->place = places_of(&f, in, inside);
+    return saved(&f, inside) >= LEAST_SAVED ? in : NULL;
 }

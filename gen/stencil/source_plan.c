@@ -388,25 +388,43 @@ static void write_wrapped(text *t, const model *m) {
                           : "    return i < 0 ? i + size : i >= size ? i - size : i;\n");
 }
 
+/* What a kernel calls for a point whose place it has not looked at. */
+static void write_asking(text *t, const model *m) {
+    text_printf(t,
+                "template <class At>\n__device__ __forceinline__ void update_point(const At &at, "
+                "const Arguments &arguments, Real (&out)[%d]) {\n"
+                "    const bool interior = ",
+                m->output_count);
+    for (int axis = 0; axis < AXES; axis++)
+        text_printf(t, "%sinterior_along<%d>(arguments, at.template index<%d>())%s",
+                    axis > 0 ? "        " : "", axis, axis, axis < AXES - 1 ? " &&\n" : ";\n");
+    text_add(
+        t, "    Places places;\n    if (!interior)\n        places = find_places(at, arguments);\n"
+           "    update_placed(at, arguments, interior, places, out);\n}\n");
+}
+
 static void write_update(text *t, const model *m, const plan_facts *f, const emitter *e) {
     const char *targets[MAX_FIELDS];
     for (int o = 0; o < m->output_count; o++)
         targets[o] = job_print(t->job, "out[%d] =", o);
-    text_printf(
-        t,
-        "// One point; taps come from `at`.\ntemplate <class At>\n__device__ __forceinline__ "
-        "void update_point(const At &at, const Arguments &arguments, Real (&out)[%d]) {\n",
-        m->output_count);
     emitter all = *e;
     all.interior = interior_find(t->job, m, f->roots, m->output_count);
     if (all.interior != NULL) {
-        text_add(t, "    // Away from the edges, conditions on the place have one answer.\n"
-                    "    const bool interior = ");
-        emit_is_interior(t, e, all.interior);
-        text_add(t, ";\n");
+        text_add(
+            t,
+            "#define PLAN_INTERIOR 1 // kernels may ask once for several points where they lie\n");
+        emit_places(t, e, all.interior);
     }
+    text_printf(
+        t,
+        "// One point; taps come from `at`.\ntemplate <class At>\n__device__ __forceinline__ "
+        "void %s(const At &at, const Arguments &arguments,%s Real (&out)[%d]) {\n",
+        all.interior != NULL ? "update_placed" : "update_point",
+        all.interior != NULL ? " bool interior, const Places &places," : "", m->output_count);
     emit_statements(t, &all, f->roots, targets, m->output_count);
     text_add(t, "}\n");
+    if (all.interior != NULL)
+        write_asking(t, m);
 }
 
 /* Whether an output has no current values elsewhere: what a boundary keeps stays where it is. */

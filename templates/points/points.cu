@@ -9,6 +9,9 @@
 //
 // A cell gets its contributions from one thread, by ascending numbers of points, so that the result
 // is the same on every run. plan.h supplies `injected(at, arguments)`.
+// These launches are short, so what they wait for is all that counts: they begin early, read the tables
+// before they wait for the step, and then all cells at once.
+#include "arch/launches.cuh"
 #include "arch/memory.cuh"
 #include "numbers.cuh"
 #include "plan.h"
@@ -70,18 +73,31 @@ extern "C" __global__ void __launch_bounds__(plan::threads)
     const Index point = static_cast<Index>(blockIdx.x) * plan::threads + threadIdx.x;
     if (point >= a.count)
         return;
-    Real sum = 0;
+    Real weight[corners], value[corners];
+    Index below[3] = {0, 0, 0};
+    find_cell(a, point, 0, below);
+#pragma unroll
+    for (int corner = 0; corner < corners; ++corner)
+        weight[corner] = corner_weight(a, point, corner);
+    await_launch_before();
+#pragma unroll
     for (int corner = 0; corner < corners; ++corner) {
-        const Real weight = corner_weight(a, point, corner);
+        const bool touched = weight[corner] != 0;
         Index cell[3] = {0, 0, 0};
-        find_cell(a, point, corner, cell);
-        if (weight != 0)
+#pragma unroll
+        for (int axis = 0; axis < plan::dims; ++axis)
+            cell[axis] = below[axis] + (touched ? corner >> axis & 1 : 0);
 #if defined(PLAN_NARROW)
-            sum = fma(weight, read_cell(a, a.target, cell), sum);
+        value[corner] = read_cell(a, a.target, cell);
 #else
-            sum = fma(weight, *cell_of(a.field[a.target], cell), sum);
+        value[corner] = *cell_of(a.field[a.target], cell);
 #endif
     }
+    Real sum = 0;
+#pragma unroll
+    for (int corner = 0; corner < corners; ++corner)
+        if (weight[corner] != 0)
+            sum = fma(weight[corner], value[corner], sum);
     a.row[point] = sum;
 }
 
@@ -114,11 +130,18 @@ extern "C" __global__ void __launch_bounds__(plan::threads)
     const Index first = load(a.entry + begin);
     Index cell[3] = {0, 0, 0};
     find_cell(a, first / corners, static_cast<int>(first % corners), cell);
+    Real weight = corner_weight(a, first / corners, static_cast<int>(first % corners));
+    Real sample = load(a.row + first / corners);
+    await_launch_before();
     Real sum = 0;
-    for (Index i = begin; i < end; ++i) {
+    for (Index i = begin;;) {
+        const Cell at{a, cell, sample};
+        sum = fma(weight, injected(at, a), sum);
+        if (++i == end)
+            break;
         const Index entry = load(a.entry + i), point = entry / corners;
-        const Cell at{a, cell, load(a.row + point)};
-        sum = fma(corner_weight(a, point, static_cast<int>(entry % corners)), injected(at, a), sum);
+        weight = corner_weight(a, point, static_cast<int>(entry % corners));
+        sample = load(a.row + point);
     }
 #if defined(PLAN_NARROW)
     add_to_cell(a, a.target, cell, sum);

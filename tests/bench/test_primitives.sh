@@ -55,7 +55,7 @@ grep -q '"timing": "flushed"' convolution.json && flunk 'it timed what was not a
 begin 'every matrix is what it says'
 exits 0 $primitives --only spmv --dtype float --formats none --json matrices.json
 prints '0 wrong, 0 failed, 0 refused, 0 left out'
-for data in poisson2d poisson3d random16 zipf banded blocked short long; do
+for data in poisson2d poisson3d random16 zipf banded blocked short long mesh mixed mesh3 mesh5 rmat circuit; do
     grep -q "\"data\": \"$data\"" matrices.json || flunk "no $data: $(cat out)"
 done
 
