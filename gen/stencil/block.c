@@ -139,7 +139,7 @@ double block_arithmetic(const plan *p) {
     const expr_count c = p->facts->inside;
     return (c.additions + pairs * c.multiplications) * lanes /
                p->gpu->fma_lanes[p->facts->model->dtype] +
-           calls_slots(p, p->schedule.vector);
+           calls_slots(p, p->schedule.vector) + plan_selection_instructions(p);
 }
 
 static double staging(const plan *p, double element) {

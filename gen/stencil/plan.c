@@ -93,6 +93,13 @@ static const char *check_cells(const model *m, const form *of) {
     return NULL;
 }
 
+static const char *check_chain(const model *m, const method *of) {
+    return of->chains == (m->chain != NULL) ? NULL
+           : of->chains
+               ? "it makes several stages of a system in one launch, and this is one update"
+               : "it makes one update, and not stages one after the other";
+}
+
 /* ---- axes ---------------------------------------------------------------------------------- */
 
 /* The kernel's axes: a walked axis comes last; a 2D grid that is walked along y is (x, −, y). */
@@ -153,7 +160,9 @@ plan *plan_fit(job *j, const plan_facts *f, const schedule *s, const gpu *t, con
     p->facts = f;
     p->schedule = *s;
     p->gpu = t;
-    *refusal = of->refuse != NULL ? of->refuse(j, f, s) : NULL;
+    *refusal = check_chain(m, of);
+    if (*refusal == NULL && of->refuse != NULL)
+        *refusal = of->refuse(j, f, s);
     if (*refusal == NULL)
         *refusal = check_tile(j, m, s);
     if (*refusal == NULL)
@@ -317,6 +326,17 @@ static int count_signs(const model *m, const bool *live) {
     return signs;
 }
 
+static expr_count count_chain(const model_chain *chain) {
+    expr_count sum = {0, 0, 0};
+    for (int i = 0; i < chain->stage_count; i++) {
+        const expr_count *one = &chain->stages[i].facts->emitted;
+        sum.additions += one->additions;
+        sum.multiplications += one->multiplications;
+        sum.others += one->others;
+    }
+    return sum;
+}
+
 /* Operations, of all points and of those away from the edges. */
 static void count_work(plan_facts *f, job *j) {
     const model *m = f->model;
@@ -324,8 +344,12 @@ static void count_work(plan_facts *f, job *j) {
     const interior *in = interior_find(j, m, f->roots, m->output_count);
     const bool *inside =
         in != NULL ? interior_live(j, m->pool, in, f->roots, m->output_count) : live;
+    for (int i = 0; in != NULL && i < m->pool->count; i++)
+        f->selections += inside[i] && in->side[i] != EXPR_NONE;
     f->emitted = expr_count_live(m->pool, live);
     f->inside = expr_count_live(m->pool, inside);
+    if (m->chain != NULL)
+        f->emitted = f->inside = count_chain(m->chain);
     if (m->arranged) {
         f->emitted.additions -= count_signs(m, live);
         f->inside.additions -= count_signs(m, inside);

@@ -25,6 +25,7 @@ typedef struct plan_facts {
     expr_count emitted;        /* operations of a point by these expressions … */
     expr_count inside; /* … and of one that no condition on its place singles out, which is
                           what costs count */
+    int selections;    /* by places, which code asks for also away from the edges */
     expr_work calls[CALL_PACKS]; /* of divisions, functions and choices, for a point of a pack */
     int nodes;                   /* nodes of the pool before that … */
     const bool *live;            /* … and which of them the outputs are made of */

@@ -198,14 +198,17 @@ static void list_entries(fusing *f) {
     }
 }
 
-/* One attempt; axes that `asked` lists are guarded from the beginning. */
-static void put_together(fusing *f, expr_id roots[MAX_FIELDS]) {
-    const system_model *system = f->system;
+void fusing_begin(fusing *f, job *j, const system_model *system, int first, int last) {
+    *f = (fusing){.job = j, .system = system, .first = first, .last = last};
     if (model_is_narrow(system->whole))
         fusing_refuse(f, "cells of 16 bits are rounded between them");
     list_entries(f);
     list_names(f);
-    for (int axis = 0; axis < system->whole->dims; axis++)
+}
+
+/* One attempt; axes that `asked` lists are guarded from the beginning. */
+static void put_together(fusing *f, expr_id roots[MAX_FIELDS]) {
+    for (int axis = 0; axis < f->system->whole->dims; axis++)
         fusing_find_sides(f, axis);
     if (f->why == NULL) {
         f->pool = expr_pool_new(f->job);
@@ -220,13 +223,13 @@ bool system_fuse(job *j, const system_model *system, int first, int last, system
     fusing *f = job_alloc(j, sizeof *f);
     expr_id roots[MAX_FIELDS];
     bool again = true;
-    *f = (fusing){.job = j, .system = system, .first = first, .last = last};
     for (int attempt = 0; again && attempt <= AXES; attempt++) {
-        fusing fresh = {.job = j, .system = system, .first = first, .last = last};
-        memcpy(fresh.asked, f->asked, sizeof fresh.asked);
-        *f = fresh;
+        bool asked[AXES];
+        memcpy(asked, f->asked, sizeof asked);
+        fusing_begin(f, j, system, first, last);
+        memcpy(f->asked, asked, sizeof asked);
         put_together(f, roots);
-        again = memcmp(fresh.asked, f->asked, sizeof fresh.asked) != 0;
+        again = memcmp(asked, f->asked, sizeof asked) != 0;
     }
     *why = f->why;
     if (f->why != NULL)

@@ -56,6 +56,9 @@ static inline void fusing_refuse(fusing *f, const char *why) {
         f->why = why;
 }
 
+/* Names and entries of stages first … last; or a refusal. */
+void fusing_begin(fusing *, job *, const system_model *, int first, int last);
+
 int fusing_name(const fusing *, const char *name);
 
 /* The output of a model by the field's name; −1. */
@@ -84,6 +87,9 @@ expr_id fusing_keep(fusing *, int entry, int output, const int at[AXES], expr_id
 
 /* What memory has before the launch, of a field or of its previous level. */
 expr_id fusing_load(fusing *, const char *name, bool previous, const int at[AXES]);
+
+/* The field of a name that is stored or of which levels are read (fuse_model.c). */
+model_field fusing_field(const fusing *, int name, const bool reads[2]);
 
 /* The model of the expressions, by name (fuse_model.c). */
 model *fusing_model(const fusing *, const expr_id *roots);

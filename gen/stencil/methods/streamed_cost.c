@@ -65,7 +65,8 @@ static double count_instructions(const plan *p, bool spare) {
         p->form->sums ? p->facts->sum_operations : c.additions + pairs * c.multiplications;
     const double walk = p->form->sums ? 1 + (p->low[2] + p->high[2]) / (double)p->walk : 1;
     return walk * arithmetic * lanes / p->gpu->fma_lanes[p->facts->model->dtype] +
-           (p->form->sums ? 0 : calls_slots(p, p->schedule.vector)) +
+           (p->form->sums ? 0
+                          : calls_slots(p, p->schedule.vector) + plan_selection_instructions(p)) +
            (costs.start / p->walk + walk * step_instructions(p, spare)) / points;
 }
 
