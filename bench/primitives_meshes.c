@@ -255,18 +255,32 @@ static bool meets(int net, int64_t row) {
     return drawn(MATRIX_SEED + 6, row * NETS + net) % (NETS * NET_SHARE) == 0;
 }
 
-static int64_t circuit_row(const shape *s, int64_t row, int32_t *column) {
+static bool is_net(const shape *s, int64_t row) {
+    bool net = false;
+    for (int i = 0; i < NETS; i++)
+        net |= net_row(s, i) == row;
+    return net;
+}
+
+/* A dense row. */
+static int64_t net_fill(const shape *s, int64_t row, int32_t *column) {
     int64_t count = 0;
-    for (int net = 0; net < NETS; net++) {
-        if (net_row(s, net) == row) { /* a dense row */
-            for (int64_t other = 0; other < s->rows; other++)
-                if (other == row || meets(net, other))
-                    column[count++] = (int32_t)other;
-            return count;
-        }
+    int net = 0;
+    while (net_row(s, net) != row)
+        net++;
+    for (int64_t other = 0; other < s->rows; other++)
+        if (other == row || meets(net, other))
+            column[count++] = (int32_t)other;
+    return count;
+}
+
+static int64_t circuit_row(const shape *s, int64_t row, int32_t *column) {
+    if (is_net(s, row))
+        return net_fill(s, row, column);
+    int64_t count = 0;
+    for (int net = 0; net < NETS; net++)
         if (meets(net, row))
             column[count++] = (int32_t)net_row(s, net);
-    }
     column[count++] = (int32_t)row;
     for (int i = 0; i < NEAR; i++) {
         const int64_t away = (int64_t)(drawn(MATRIX_SEED + 7, row * NEAR + i) % NEAR_MOST) + 1;
@@ -275,13 +289,6 @@ static int64_t circuit_row(const shape *s, int64_t row, int32_t *column) {
             column[count++] = (int32_t)other;
     }
     return settle(column, count);
-}
-
-static bool is_net(const shape *s, int64_t row) {
-    bool net = false;
-    for (int i = 0; i < NETS; i++)
-        net |= net_row(s, i) == row;
-    return net;
 }
 
 static int64_t circuit_length(const shape *s, int64_t row) {

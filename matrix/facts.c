@@ -102,7 +102,7 @@ static void compare_bytes(text *why, const packed_matrix *p, const packed_matrix
 
 /* How many blocks of a size hold the entries of some windows of rows; `of` gets how many entries
    there are. Windows begin where blocks of every size begin. */
-enum { WINDOW_ROWS = 384, WINDOWS = 16 };
+enum { WINDOW_ROWS = 360, WINDOWS = 16 };
 
 static matrix window_of(job *j, const matrix *m, int64_t row) {
     const remote_matrix *remote = matrix_remote(m);
@@ -141,7 +141,7 @@ static double estimate_blocks(job *j, const matrix *m, const storage *s) {
 /* Chooses square blocks of the size that costs the fewest bytes; INFINITY where no matrix is known.
  */
 static double choose_blocks(job *j, const matrix *m, storage *s) {
-    static const int sizes[] = {2, 3, 4, 6, 8};
+    static const int sizes[] = {2, 3, 4, 5, 6, 8};
     storage tried = *s;
     double least = INFINITY;
     s->block_rows = s->block_cols = BLOCK;

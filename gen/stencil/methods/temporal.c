@@ -219,21 +219,33 @@ static void try_lines(search *s) {
 
 /* ---- the method ------------------------------------------------------------------------------ */
 
-/* Whether levels can be partial sums between cells that a boundary keeps: what 1D, 2D and 3D each
-   have a form for. */
+/* Whether whoever sees a cell beyond a mirrored side sees the one inside, too, that it is an image
+   of. */
+static bool sees_images(const model *m, int axis, int side) {
+    const int outwards = (side == 0 ? m->low : m->high)[axis];
+    const int inwards = (side == 0 ? m->high : m->low)[axis];
+    return m->sides[axis][side].kind != BOUNDARY_MIRROR || outwards <= inwards;
+}
+
+/* Whether levels can be partial sums: what 1D, 2D and 3D each have a form for. */
 static bool keeps_sums(const plan_facts *f) {
     const model *m = f->model;
     if (m->field_count > 1 || m->output_count != 1 || m->fields[0].use != USE_INOUT ||
         m->fields[0].levels > 1 || !f->linear)
         return false;
-    for (int axis = 0; axis < m->dims; axis++)
-        for (int side = 0; side < 2; side++) {
-            const boundary kind = m->sides[axis][side].kind;
-            if ((kind == BOUNDARY_CLAMP || kind == BOUNDARY_MIRROR) &&
-                (side == 0 ? m->low : m->high)[axis] > 0)
-                return false;
-        }
+    for (int axis = 0; axis < m->dims && m->dims > 1; axis++)
+        if (!sees_images(m, axis, 0) || !sees_images(m, axis, 1))
+            return false;
     return true;
+}
+
+/* Grids so small that an image lies beyond the other side go another way. */
+void temporal_need_images(plan *p) {
+    const model *m = p->facts->model;
+    for (int k = 0; k < AXES; k++)
+        for (int side = 0; side < 2 && p->axes[k] >= 0; side++)
+            if (m->sides[p->axes[k]][side].kind == BOUNDARY_MIRROR)
+                p->least[k] = larger(p->least[k], 1 + (side == 0 ? p->low : p->high)[k]);
 }
 
 static const form *choose(const plan_facts *f, const schedule *s) {

@@ -87,6 +87,7 @@ static const char *fit(job *j, plan *p) {
     p->block[0] = threads;
     for (int k = 0; k < LANE_AXES; k++)
         p->tile[k] = p->per_block[k] = s->tile[k];
+    temporal_need_images(p);
     refusal = temporal_check_registers(j, p, choose_keep(p));
     return refusal != NULL ? refusal : plan_take_shared(j, p, (int64_t)levels_bytes(p));
 }

@@ -123,6 +123,11 @@ static bool draw_blocks(int64_t m, int64_t n, int64_t r, int64_t c) { /* dense o
     return scramble((uint64_t)(r / 3), (uint64_t)(c / 3)) % 9 == 0;
 }
 
+static bool draw_wide_blocks(int64_t m, int64_t n, int64_t r, int64_t c) { /* dense ones of 5 x 5 */
+    (void)m, (void)n;
+    return scramble((uint64_t)(r / 5), (uint64_t)(c / 5)) % 9 == 0;
+}
+
 static const choice choices[] = {
     {{"banded", 210, 210, draw_band},
      FORMAT_DIA,
@@ -134,6 +139,9 @@ static const choice choices[] = {
      FORMAT_ELL,
      "ell: rows of up to 30 entries pad 45000 to 45000; "},
     {{"blocks", 900, 900, draw_blocks}, FORMAT_BCSR, "bcsr: "},
+    {{"wide blocks", 900, 900, draw_wide_blocks},
+     FORMAT_BCSR,
+     "bcsr: 3634 blocks of 5 by 5 hold all 90850 "},
     {{"tall row", 1500, 1500, draw_tall_row}, FORMAT_CSR, "csr: rows have up to 70"},
     {{"power law", 300, 300, draw_power}, FORMAT_CSR, "csr: rows have up to "},
     {{"full row", 400, 400, draw_full_row}, FORMAT_CSR, "csr: rows have up to 400 entries where "},
