@@ -298,6 +298,8 @@ static void guards_serve_edges(void **state) {
                                                                                                 "}",
                 rules[i], rules[k], rules[i]);
             expect_groups(text, "1-3: naive");
+            if (i == k && i != 3) /* a source has one rule */
+                expect_groups(text, "1-3: chained tile=16 coarsen=y4");
         }
 }
 
