@@ -283,32 +283,70 @@ static int close_file(whole_file *w) {
     return file < 0 || close(file) == 0 || errno == EINTR ? 0 : errno;
 }
 
-/* Some file systems know no fsync; they have no better to offer. That of the folder makes the new
-   name last; by then the file is there, and it is too late to fail. */
-int whole_file_commit(whole_file *w) {
+/* Some file systems know no fsync; they have no better to offer. */
+static int finish_file(whole_file *w) {
     int error = 0;
     if (w->place.regular && fsync(w->file) != 0 && errno != EINVAL)
         error = errno;
     const int closing = close_file(w);
+    return error == 0 ? closing : error;
+}
+
+/* To sync the folder makes the new name last; by then the file is there, and it is too late to
+   fail. */
+static int rename_file(whole_file *w) {
+    if (!w->place.regular)
+        return 0;
+    if (renameat(w->folder, w->temporary, w->folder, w->place.name) != 0)
+        return errno;
+    w->temporary[0] = '\0';
+    w->placed = true;
+    fsync(w->folder);
+    return 0;
+}
+
+int whole_file_commit(whole_file *w) {
+    int error = finish_file(w);
     if (error == 0)
-        error = closing;
-    if (error == 0 && w->place.regular) {
-        if (renameat(w->folder, w->temporary, w->folder, w->place.name) == 0) {
-            w->temporary[0] = '\0';
-            fsync(w->folder);
-        } else {
-            error = errno;
-        }
-    }
+        error = rename_file(w);
     whole_file_drop(w);
     return error;
+}
+
+/* The old file gets a second name, so that there is one under its own at any moment. */
+static void set_aside(whole_file *w) {
+    char name[WHOLE_FILE_TEMPORARY];
+    if (snprintf(name, sizeof name, "%s.old", w->temporary) < (int)sizeof name &&
+        linkat(w->folder, w->place.name, w->folder, name, 0) == 0)
+        memcpy(w->aside, name, sizeof name);
+}
+
+int whole_file_place(whole_file *w) {
+    int error = finish_file(w);
+    if (error == 0 && w->place.regular)
+        set_aside(w);
+    if (error == 0)
+        error = rename_file(w);
+    return error;
+}
+
+void whole_file_settle(whole_file *w, bool keep) {
+    if (!keep && w->aside[0] != '\0' && w->placed &&
+        renameat(w->folder, w->aside, w->folder, w->place.name) == 0)
+        w->aside[0] = '\0';
+    else if (!keep && w->placed)
+        unlinkat(w->folder, w->place.name, 0);
+    whole_file_drop(w);
 }
 
 void whole_file_drop(whole_file *w) {
     close_file(w);
     if (w->temporary[0] != '\0')
         unlinkat(w->folder, w->temporary, 0);
-    w->temporary[0] = '\0';
+    if (w->aside[0] != '\0')
+        unlinkat(w->folder, w->aside, 0);
+    w->temporary[0] = w->aside[0] = '\0';
+    w->placed = false;
     if (w->folder >= 0)
         close(w->folder);
     w->folder = -1;

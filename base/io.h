@@ -57,6 +57,8 @@ typedef struct whole_file {
     int folder;                           /* open: the folder that the file is in */
     int file;                             /* −1: not open */
     char temporary[WHOLE_FILE_TEMPORARY]; /* in the folder; empty where there is none */
+    char aside[WHOLE_FILE_TEMPORARY];     /* there: what whole_file_place replaced */
+    bool placed;
 } whole_file;
 
 typedef enum whole_rule {
@@ -70,6 +72,12 @@ int whole_file_begin(whole_file *, int folder, const char *path, whole_rule);
 int whole_file_write(whole_file *, const void *bytes, size_t count);
 int whole_file_commit(whole_file *); /* drops it where it fails */
 void whole_file_drop(whole_file *);  /* leaves nothing behind; may be called twice */
+
+/* A commit in two steps, for files that appear together: when all are in their places, they stay,
+   and where one is not, those that are go again, and what they replaced comes back (where the file
+   system has no links, it does not). Settle ends it, also where whole_file_place fails. */
+int whole_file_place(whole_file *);
+void whole_file_settle(whole_file *, bool keep);
 
 /* In words. */
 const char *whole_file_error(int error);

@@ -208,8 +208,11 @@ static pthread_mutex_t unfinished_lock = PTHREAD_MUTEX_INITIALIZER; /* of those 
 
 static void take_unfinished_away(void) {
     for (const output *o = unfinished; o != NULL; o = o->next)
-        if (o->file.temporary[0] != '\0')
-            unlinkat(o->file.folder, o->file.temporary, 0);
+        for (int i = 0; i < 2; i++) {
+            const char *name = i == 0 ? o->file.temporary : o->file.aside;
+            if (name[0] != '\0')
+                unlinkat(o->file.folder, name, 0);
+        }
 }
 
 static volatile sig_atomic_t is_ending; /* another thread begins no more files */
@@ -419,6 +422,19 @@ int output_close(output *o, bool keep) {
         whole_file_drop(&o->file);
     release(o);
     return error;
+}
+
+int output_place(output *o) {
+    return whole_file_place(&o->file);
+}
+
+const char *output_name(const output *o) {
+    return o->path;
+}
+
+void output_settle(output *o, bool keep) {
+    whole_file_settle(&o->file, keep);
+    release(o);
 }
 
 bool output_finish(output *o, const void *bytes, size_t count) {

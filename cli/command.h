@@ -147,6 +147,12 @@ int output_open(output *, const char *path);
 int output_add(output *, const void *bytes, size_t count);
 int output_close(output *, bool keep); /* else it leaves nothing behind */
 
+/* For files that appear together: all are put in their places; when each is there, or one is not,
+   settling ends them, and without `keep` things are as they were. */
+int output_place(output *); /* errno, or 0 */
+const char *output_name(const output *);
+void output_settle(output *, bool keep);
+
 /* The last two steps at once. */
 bool output_finish(output *, const void *bytes, size_t count);
 

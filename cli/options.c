@@ -210,6 +210,10 @@ void options_help(text *out) {
     for (int i = 0; i < OPTIONS; i++) {
         const char *line = phrase("  %s%s%s", table[i].name, table[i].argument != NULL ? " " : "",
                                   table[i].argument != NULL ? table[i].argument : "");
+        if (strlen(line) >= COLUMN) { /* its help begins below it */
+            text_printf(out, "%s\n", line);
+            line = "";
+        }
         for (const char *help = table[i].help; help != NULL; line = "") {
             const size_t length = strcspn(help, "\n");
             text_printf(out, "%-*s%.*s\n", COLUMN, line, (int)length, help);
@@ -253,8 +257,19 @@ static const option *find_option(const char *argument, size_t length) {
     return NULL;
 }
 
+/* Processes of a job may use devices and databases of their own, and one of them may report in
+   JSON; all else must be the same for them. */
+static void note_given(text *given, const option *option, const char *value) {
+    static const char *const own[] = {"--device", "--database", "--json"};
+    for (size_t i = 0; i < sizeof own / sizeof *own; i++)
+        if (strcmp(option->name, own[i]) == 0)
+            return;
+    text_printf(given, "%s%s%s%s", given->length > 0 ? " " : "", option->name,
+                value != NULL ? " " : "", value != NULL ? value : "");
+}
+
 /* Takes the option at arguments[*at], and its value, which may be the next argument. */
-static bool take_option(options *o, bool *used, int count, char **arguments, int *at) {
+static bool take_option(options *o, text *given, bool *used, int count, char **arguments, int *at) {
     const char *argument = strcmp(arguments[*at], "-h") == 0 ? "--help" : arguments[*at];
     const size_t length = argument[1] == '-' ? strcspn(argument, "=") : 2;
     const option *option = find_option(argument, length);
@@ -272,6 +287,7 @@ static bool take_option(options *o, bool *used, int count, char **arguments, int
     if (option->argument != NULL && value == NULL)
         value = arguments[++*at];
     used[option - table] = true;
+    note_given(given, option, value);
     return apply(o, option, value);
 }
 
@@ -361,6 +377,7 @@ bool options_parse(options *o, int count, char **arguments) {
     *o = (options){.steps = 1, .specs = arguments};
     o->emit[EMIT_SOURCE] = true;
     bool only_words = false, first_is_spec = false;
+    text given = new_text();
     /* Words move to the front of the array, over arguments already taken. */
     for (int at = 0; at < count; at++) {
         if (!only_words && strcmp(arguments[at], "--") == 0) {
@@ -368,10 +385,11 @@ bool options_parse(options *o, int count, char **arguments) {
         } else if (only_words || arguments[at][0] != '-' || arguments[at][1] == '\0') {
             first_is_spec |= only_words && o->spec_count == 0;
             o->specs[o->spec_count++] = arguments[at];
-        } else if (!take_option(o, used, count, arguments, &at)) {
+        } else if (!take_option(o, &given, used, count, arguments, &at)) {
             return false;
         }
     }
+    o->given = given.length > 0 ? given.data : "";
     if ((!first_is_spec && !find_command(o)) || !check_use(o, used))
         return false;
     return put_schedule_together(o);

@@ -50,7 +50,8 @@ typedef struct options {
     command command;
     char **specs; /* the arguments themselves; for cache: what to do */
     int spec_count;
-    const char *spec;                         /* the name of one in each file; NULL: all */
+    const char *given; /* the options that decide on results, as one line: ranks compare it */
+    const char *spec;  /* the name of one in each file; NULL: all */
     const char *folder, *arch, *gpu, *device; /* NULL: not given; `report -o` names a file */
     const char *database;
     bool emit[EMIT_COUNT]; /* EMIT_SOURCE where not given */

@@ -8,6 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/hash.h"
+
 char ranks_engine[128];
 
 /* ---- MPI ------------------------------------------------------------------------------------- */
@@ -97,7 +99,7 @@ static int open_threads(ranks *r, int64_t count) {
 
 int ranks_open(ranks *r, const options *o) {
     int64_t count = 1;
-    *r = (ranks){.count = 1};
+    *r = (ranks){.count = 1, .given = o->given};
     for (int axis = 0; axis < o->rank_axes; axis++) {
         count *= o->ranks[axis];
         r->grid[axis] = o->rank_axes > 1 ? (int)o->ranks[axis] : 0;
@@ -161,12 +163,56 @@ static void note_engine(const rank *r) {
         snprintf(ranks_engine, sizeof ranks_engine, "%s", info.engine);
 }
 
+/* Where the lines begin to differ, from the beginning of that option on. */
+static size_t first_difference(const char *a, const char *b) {
+    size_t at = 0, begin = 0;
+    for (; a[at] == b[at] && a[at] != '\0'; at++)
+        if (a[at] == ' ' && a[at + 1] == '-' && b[at + 1] == '-')
+            begin = at + 1;
+    return a[at] == '\0' && b[at] == ' ' ? at + 1 : b[at] == '\0' && a[at] == ' ' ? at + 1 : begin;
+}
+
+typedef struct given_options {
+    digest all;
+    char text[480]; /* or as much of it */
+} given_options;
+
+static void say_difference(rank *r, int other, const char *a, const char *b) {
+    const size_t at = first_difference(a, b);
+    const char *first = strlen(a) > at ? a + at : "nothing more",
+               *second = strlen(b) > at ? b + at : "nothing more";
+    char text[512];
+    snprintf(text, sizeof text,
+             "ranks 0 and %d were given different options: '%.100s' and '%.100s'", other, first,
+             second);
+    rank_fail(r, text);
+    r->status = SG_ERROR_USAGE;
+}
+
+/* Processes that make different numbers of steps, or with other values, would wait for each other
+   for ever, or make a result that nobody asked for. */
+static bool same_options(rank *r) {
+    const int count = r->of->count;
+    given_options mine = {.all = digest_of(&(blob){r->of->given, strlen(r->of->given)}, 1)};
+    given_options *all = r->of->module != NULL ? malloc((size_t)count * sizeof *all) : NULL;
+    snprintf(mine.text, sizeof mine.text, "%s", r->of->given);
+    if (r->of->module != NULL && all == NULL)
+        rank_fail(r, "out of memory");
+    if (all != NULL && rank_good(r, sg_team_gather(r->team, &mine, sizeof mine, all)))
+        for (int i = 1; i < count && r->status == SG_OK; i++)
+            if (!digest_equal(&all[0].all, &all[i].all))
+                say_difference(r, i, all[0].text, all[i].text);
+    free(all);
+    return r->status == SG_OK;
+}
+
 static void *be_rank(void *argument) {
     rank *r = argument;
     const sg_team_options how = {.struct_size = sizeof how, .transport = r->transport};
     if (rank_good(r, sg_team_open(r->context, &how, &r->team))) {
         note_engine(r);
-        r->body(r);
+        if (same_options(r))
+            r->body(r);
     }
     sg_team_close(r->team);
     return NULL;

@@ -9,6 +9,7 @@ typedef struct ranks {
     int count;                /* of all */
     int here;                 /* of this process */
     int grid[3];              /* of --ranks with several axes; all 0: chosen */
+    const char *given;        /* the options that must be the same everywhere */
     sg_transport *transports; /* of those here */
     void *module;             /* the way to MPI; NULL: the ranks are threads */
     bool ended;               /* the transports are closed */

@@ -152,7 +152,7 @@ typedef struct sg_constant {
 typedef struct sg_build_options {
     size_t struct_size;
     const char *text;     /* the spec itself; spec_path then only names it in messages */
-    int index;            /* which of the file's specs, from 0; sg_find_spec finds one by name */
+    int index;            /* which of the file's specs, from 0; `name` chooses one by name */
     const char *schedule; /* constraints over the spec's: "register tile=32x8 coarsen=z16" */
     const char *arch; /* plan and compile for this architecture; NULL: the device's own; on the cpu
                          device the plan is for the processor, in text for sm_90 */
@@ -172,6 +172,8 @@ typedef struct sg_build_options {
                         spaces do not count */
     const char *monitor; /* build the map of this monitor of the spec (stencilgen/monitors.h) in
                             place of its update; NULL: the update */
+    const char *name;    /* of the file's specs the one of this name, in place of `index`; NULL: by
+                            `index` */
 } sg_build_options;
 
 /* How many specs a file returns. Each call that takes a path reads the file once, so it may be a

@@ -18,6 +18,7 @@
 #include "arch/warps.cuh"
 #include "plan.h"
 #include "grid.cuh"
+#include "images.cuh"
 #include "cascade.cuh"
 
 // ---- state ----------------------------------------------------------------------------------

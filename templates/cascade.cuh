@@ -15,10 +15,6 @@ using Patch = Real[plan::lane_y][plan::lane_x];
 
 // ---- edges ----------------------------------------------------------------------------------
 
-template <int axis, int side> constexpr bool copies = // cells beyond have the values of others
-    (side == 0 ? (axis == 0 ? plan::low_x : axis == 1 ? plan::low_y : plan::low_z)
-               : (axis == 0 ? plan::high_x : axis == 1 ? plan::high_y : plan::high_z)) > 0 &&
-    (Edge<axis, side>::kind == Boundary::clamp || Edge<axis, side>::kind == Boundary::mirror);
 template <int axis, int side> constexpr bool gives = // cells beyond have one value
     Edge<axis, side>::kind == Boundary::zero || Edge<axis, side>::kind == Boundary::constant;
 

@@ -21,6 +21,7 @@
 #include "plan.h"
 #include "grid.cuh"
 #include "patches.cuh"
+#include "images.cuh"
 #include "kept.cuh"
 #include "patch_walk.cuh"
 
@@ -34,11 +35,6 @@ struct State {
     Real sum[plan::time][plan::lane_y][plan::lane_x][held];
     // Level l's latest plane, which need not be read again where registers suffice.
     Patch newest[plan::keep ? plan::time : 1];
-};
-
-// Of the patch, a bit each.
-struct KeptBits {
-    unsigned columns, rows;
 };
 
 // Between two barriers: places in shared memory.
@@ -130,9 +126,45 @@ __device__ __forceinline__ void read_rows(const Walk &w, const State &s, const I
             Walk::extend(row[r]);
 }
 
+// The cells beyond the sides of x and y that stand for others.
+template <int side, unsigned places>
+__device__ __forceinline__ void copy_rows(Rows &row, unsigned here) {
+    if (here == 0)
+        return;
+#pragma unroll
+    for (int r = 0; r < rows; ++r)
+#pragma unroll
+        for (int k = 1; k <= beyond_side<1, side>; ++k) {
+            const int to = side == 0 ? r - k : r + k;
+            const int image = !mirrors<1, side> ? r : side == 0 ? r + k : r - k;
+            if ((places >> r & 1) && to >= 0 && to < rows && image >= 0 && image < rows) {
+#pragma unroll
+                for (int e = 0; e < columns; ++e)
+                    if (plan::corners || (e >= plan::low_x && e < plan::low_x + plan::lane_x))
+                        row[to][e] = (here >> r & 1) ? row[image][e] : row[to][e];
+            }
+        }
+}
+template <Care care>
+__device__ __forceinline__ void copy_images(const KeptBits &bits, Rows &row) {
+    using At = Ends<care>;
+#pragma unroll
+    for (int r = 0; r < rows; ++r)
+        if (plan::corners || (r >= plan::low_y && r < plan::low_y + plan::lane_y)) {
+            if (plan::images && copies<0, 0> && At::first_column != 0)
+                copy_columns<0, At::first_column>(row[r], bits.first_column);
+            if (plan::images && copies<0, 1> && At::last_column != 0)
+                copy_columns<1, At::last_column>(row[r], bits.last_column);
+        }
+    if (plan::images && copies<1, 0> && At::first_row != 0)
+        copy_rows<0, At::first_row>(row, bits.first_row);
+    if (plan::images && copies<1, 1> && At::last_row != 0)
+        copy_rows<1, At::last_row>(row, bits.last_row);
+}
+
 // Adds a plane of the level below, the one of number `arrived`, and completes the one high_z
-// before.
-template <int level, Care care>
+// before. `images`: the plane stands for others, or lies behind the last one.
+template <int level, Care care, bool images>
 __device__ __forceinline__ void add_level(const Walk &w, State &s, const KeptBits &bits,
                                           const Rows &row, int arrived, Patch &out) {
     using Kept = Where<care>;
@@ -153,7 +185,10 @@ __device__ __forceinline__ void add_level(const Walk &w, State &s, const KeptBit
             for (int k = 0; k + 1 < depth; ++k)
                 sum[0][k] = before[k];
             sum[0][depth - 1] = 0;
-            add_plane(AtRows{row, e, r}, w.a, sum);
+            if constexpr (plan::images && images)
+                add_row_and_images(AtRows{row, e, r}, w.a, w.origin.z + arrived, sum);
+            else
+                add_plane(AtRows{row, e, r}, w.a, sum);
             Outputs result = {sum[0][0]};
             finish_sums(w.a, result);
             const bool by_column = (Kept::columns >> e & 1) != 0,
@@ -212,8 +247,14 @@ __device__ __forceinline__ void make_levels(Walk &w, State &s, const KeptBits &b
 #else
         read_rows<level>(w, s, i, row);
 #endif
+        if (plan::images && care != Care::none)
+            copy_images<care>(bits, row);
         Patch out;
-        add_level<level, care>(w, s, bits, row, arrived, out);
+        if (plan::images && (copies<2, 0> || copies<2, 1>) && care == Care::all &&
+            has_images<2>(w.origin.z + arrived, w.a.size[2]))
+            add_level<level, care, true>(w, s, bits, row, arrived, out);
+        else
+            add_level<level, care, false>(w, s, bits, row, arrived, out);
         pass_on<level>(w, s, i, arrived - plan::high_z, out);
         make_levels<level - 1, care>(w, s, bits, i);
     }
@@ -224,9 +265,13 @@ __device__ __forceinline__ void make_levels(Walk &w, State &s, const KeptBits &b
 template <Care care>
 __device__ __forceinline__ void make_planes(Walk &w, State &s, Iteration &i, int until) {
     constexpr int ahead = plan::ring - 1;
-    KeptBits bits = {0, 0};
-    if constexpr (care != Care::none)
-        bits = {w.kept_columns(), w.kept_rows()};
+    KeptBits bits = {};
+    if constexpr (care != Care::none) {
+        bits.columns = w.kept_columns();
+        bits.rows = w.kept_rows();
+        if (plan::images)
+            w.place_images(bits);
+    }
     while (i.number < until) {
         copies_wait<ahead - 1>();
         __syncthreads(); // the levels' planes and the ring's next are complete; all have read the
@@ -251,7 +296,8 @@ extern "C" __global__ void __launch_bounds__(plan::threads, plan::blocks)
     const int iterations = w.loaded + plan::time - 1;
     const int first = int(min(Index(iterations), max(Index(0), plan::low_z - w.origin.z + reach)));
     const int end =
-        int(min(Index(iterations), max(Index(first), w.a.size[2] - plan::high_z - w.origin.z)));
+        int(min(Index(iterations), max(Index(first), w.a.size[2] - plan::high_z - (plan::images && mirrors<2, 1>) -
+                                                         w.origin.z)));
     const Care care = w.care();
     Iteration i = {0, 0};
     do {

@@ -9,13 +9,15 @@
 // a new value can take the register of the one that nobody reads any more.
 //
 // Stretches near the ends of the grid also hold the cells outside of it: they keep their values
-// (or follow the rules) through all steps, as do the cells that a fixed boundary keeps.
+// (or follow the rules) through all steps, as do the cells that a fixed boundary keeps. Those next to
+// a clamped or mirrored end are copied after each step, through shared memory.
 #include "arch/memory.cuh"
 #include "arch/shared.cuh"
 #include "arch/async.cuh"
 #include "arch/warps.cuh"
 #include "plan.h"
 #include "grid.cuh"
+#include "images.cuh"
 
 constexpr int points = plan::lane_x; // of a lane
 constexpr int width = warp_size * points;
@@ -55,6 +57,29 @@ template <int point> struct AtLine {
     }
 };
 
+// Between shared memory, where the stretch lies as in the grid, and the lanes' registers.
+__device__ __forceinline__ void take(const Real *shared, Real (&value)[points]) {
+    const Chunk *const from = reinterpret_cast<const Chunk *>(shared) + lane() * chunks;
+#pragma unroll
+    for (int c = 0; c < chunks; ++c) {
+        const Chunk chunk = from[c];
+#pragma unroll
+        for (int i = 0; i < pack; ++i)
+            value[c * pack + i] = chunk.element[i];
+    }
+}
+__device__ __forceinline__ void give(const Real (&value)[points], Real *shared) {
+    Chunk *const to = reinterpret_cast<Chunk *>(shared) + lane() * chunks;
+#pragma unroll
+    for (int c = 0; c < chunks; ++c) {
+        Chunk chunk;
+#pragma unroll
+        for (int i = 0; i < pack; ++i)
+            chunk.element[i] = value[c * pack + i];
+        to[c] = chunk;
+    }
+}
+
 // The cells that no step changes, by their place in the lane's points; in a stretch that has none,
 // nothing.
 template <bool edge> struct Keeper;
@@ -65,10 +90,14 @@ template <> struct Keeper<false> {
     __device__ __forceinline__ Real choose(int, Real, Real after) const {
         return after;
     }
+    __device__ __forceinline__ void copy_images(const Arguments &, Real (&)[points]) const {
+    }
 };
 template <> struct Keeper<true> {
     static constexpr int words = (points + 31) / 32;
     unsigned kept[words]; // a bit for each point
+    Index first;          // of the stretch
+    Real *shared;         // room for it
 
     // Points from `begin` to before `end` change.
     __device__ __forceinline__ void place(Index begin, Index end) {
@@ -82,7 +111,7 @@ template <> struct Keeper<true> {
     // For the next step, which looks at the bits anew: answers kept for all points would take more
     // registers than there are.
     __device__ __forceinline__ Keeper<true> again() const {
-        Keeper<true> keeper;
+        Keeper<true> keeper = *this;
 #pragma unroll
         for (int w = 0; w < words; ++w)
             keeper.kept[w] = static_cast<unsigned>(opaque(static_cast<int>(kept[w])));
@@ -90,6 +119,30 @@ template <> struct Keeper<true> {
     }
     __device__ __forceinline__ Real choose(int i, Real before, Real after) const {
         return kept[i / 32] >> i % 32 & 1 ? before : after;
+    }
+
+    // After a step, cells next to a clamped or mirrored end take the values of those inside that they
+    // are images of.
+    __device__ __forceinline__ void copy_images(const Arguments &a, Real (&value)[points]) const {
+        give(value, shared);
+        warp_barrier(); // all points of the stretch are there
+        for (int i = lane(); i < low + high; i += warp_size) {
+            const Index there = i < low ? -1 - i : a.size[0] + (i - low);
+            if (!(i < low ? copies<0, 0> : copies<0, 1>) || !in_stretch(there))
+                continue;
+            Index inside = there;
+            Real value_there = 0; // of a grid so short that the image lies beyond the other end
+            if (!resolve<0>(inside, a.size[0], value_there))
+                shared[there - first] = value_there;
+            else if (in_stretch(inside))
+                shared[there - first] = shared[inside - first];
+        }
+        warp_barrier(); // and so are the images
+        take(shared, value);
+        warp_barrier(); // all have read them
+    }
+    __device__ __forceinline__ bool in_stretch(Index x) const {
+        return x >= first && x < first + width;
     }
 };
 
@@ -120,36 +173,19 @@ __device__ __forceinline__ void make_steps(Real (&value)[points], const Argument
 #pragma unroll 1
     for (int pair = a.steps / 2; pair > 0; --pair) {
         step<true>(value, next, a, keeper);
+        if (plan::images)
+            keeper.copy_images(a, next);
         step<false>(next, value, a, keeper);
+        if (plan::images)
+            keeper.copy_images(a, value);
     }
     if (a.steps % 2 != 0) {
         step<true>(value, next, a, keeper);
+        if (plan::images)
+            keeper.copy_images(a, next);
 #pragma unroll
         for (int i = 0; i < points; ++i)
             value[i] = next[i];
-    }
-}
-
-// Between shared memory, where the stretch lies as in the grid, and the lanes' registers.
-__device__ __forceinline__ void take(const Real *shared, Real (&value)[points]) {
-    const Chunk *const from = reinterpret_cast<const Chunk *>(shared) + lane() * chunks;
-#pragma unroll
-    for (int c = 0; c < chunks; ++c) {
-        const Chunk chunk = from[c];
-#pragma unroll
-        for (int i = 0; i < pack; ++i)
-            value[c * pack + i] = chunk.element[i];
-    }
-}
-__device__ __forceinline__ void give(const Real (&value)[points], Real *shared) {
-    Chunk *const to = reinterpret_cast<Chunk *>(shared) + lane() * chunks;
-#pragma unroll
-    for (int c = 0; c < chunks; ++c) {
-        Chunk chunk;
-#pragma unroll
-        for (int i = 0; i < pack; ++i)
-            chunk.element[i] = value[c * pack + i];
-        to[c] = chunk;
     }
 }
 
@@ -244,9 +280,9 @@ __device__ __forceinline__ void make_inner(const Arguments &a, Index first, Real
 // lie beyond it change as others do.
 template <int side> __device__ __forceinline__ Index kept_cells() {
     constexpr Boundary kind = Edge<0, side>::kind;
-    return kind == Boundary::fixed      ? (side == 0 ? low : high)
-           : kind == Boundary::periodic ? -width
-                                        : 0;
+    return kind == Boundary::fixed                            ? (side == 0 ? low : high)
+           : kind == Boundary::periodic || (plan::images && copies<0, side>) ? -width
+                                                              : 0;
 }
 
 // Loads all cells of any stretch, by the rules, as many at once as a lane has chunks.
@@ -279,6 +315,8 @@ __device__ __noinline__ void make_edge(const Arguments &a, Index first, Real *sh
     const Index begin = kept_cells<0>() - own, end = size - kept_cells<1>() - own;
     Keeper<true> keeper;
     keeper.place(begin, end);
+    keeper.first = first;
+    keeper.shared = shared;
     make_steps(value, a, keeper);
     give(value, shared);
     warp_barrier();

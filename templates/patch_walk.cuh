@@ -147,6 +147,16 @@ struct Walk {
         return bits;
     }
 
+    // Where in what the thread sees of a row, or of a column, cells have images.
+    __device__ __forceinline__ void place_images(KeptBits &bits) const {
+        const Index x = origin.x + column() * plan::lane_x - plan::low_x;
+        const Index y = origin.y + patch() * plan::lane_y - plan::low_y;
+        bits.first_column = copies<0, 0> ? place_bit(-x) : 0;
+        bits.last_column = copies<0, 1> ? place_bit(a.size[0] - 1 - x) : 0;
+        bits.first_row = copies<1, 0> ? place_bit(-y) : 0;
+        bits.last_row = copies<1, 1> ? place_bit(a.size[1] - 1 - y) : 0;
+    }
+
     // What the block must see to between the first and the last planes.
     __device__ __forceinline__ Care care() const {
         const Meeting left =

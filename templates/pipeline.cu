@@ -12,7 +12,8 @@
 // reach with each step, and never arrives at the points that are stored.
 //
 // Cells that keep their value for ever bound the grid: of `fixed` sides its outermost cells, of
-// zero and constant ones those just outside. What lies further out is anything at all.
+// zero and constant ones those just outside. Those just outside of `clamp` and `mirror` sides are
+// images of others. What lies further out is anything at all.
 // Streaming through registers and keeping old values outside of what is valid follow K. Matsumura et
 // al., AN5D: Automated Stencil Framework for High-Degree Temporal Blocking on GPUs (CGO 2020).
 #include "arch/memory.cuh"
@@ -21,6 +22,7 @@
 #include "arch/warps.cuh"
 #include "plan.h"
 #include "grid.cuh"
+#include "images.cuh"
 #include "strips.cuh"
 
 // ---- a row through the levels of a stage -----------------------------------------------------
@@ -56,11 +58,17 @@ using Sums = Real[held > 0 ? held : 1][points];
 template <bool side, bool ends>
 __device__ __forceinline__ void step(const Arguments &a, const Strip &s, const Place &me, Index row,
                                      Sums &sums, Real (&value)[points]) {
-    const Line line(value);
+    Line line(value);
+    if (plan::images && side && copies<0, 0>)
+        copy_columns<0, places_low>(line.element, me.first_cell);
+    if (plan::images && side && copies<0, 1>)
+        copy_columns<1, places_high>(line.element, me.last_cell);
     bool kept_row[below + 1];
 #pragma unroll
     for (int k = 0; k <= below; ++k)
-        kept_row[k] = ends && (row - below + k < s.kept_to || row - below + k >= s.kept_from);
+        kept_row[k] =
+            ends && ((row - below + k < s.kept_to && !(plan::images && copies<2, 0>)) ||
+                     (row - below + k >= s.kept_from && !(plan::images && copies<2, 1>)));
 #pragma unroll
     for (int p = 0; p < points; ++p) {
         Real sum[1][held + 1];
@@ -68,7 +76,10 @@ __device__ __forceinline__ void step(const Arguments &a, const Strip &s, const P
         for (int k = 0; k < held; ++k)
             sum[0][k] = sums[k][p];
         sum[0][held] = 0;
-        add_plane(AtLine{line, p}, a, sum);
+        if (plan::images && ends && (copies<2, 0> || copies<2, 1>))
+            add_row_and_images(AtLine{line, p}, a, row, sum);
+        else
+            add_plane(AtLine{line, p}, a, sum);
         bool kept_column = false;
         if (side && kept_low(p) >= 0)
             kept_column |= me.low_lane == kept_low(p);
@@ -194,8 +205,9 @@ __device__ __forceinline__ void take_turns(const Arguments &a, const Strip &s, c
             const Index row =
                 kind == Kind::plain ? 0 : s.begin + Index(g.turn) * rows - g.number * lag;
             // Rows one after the other need fewer registers, and no value moves from one to the next;
-            // where arithmetic takes longer, loading the next row meanwhile gains more than that.
-#pragma unroll(sizeof(Real) == 8 ? rows : 1)
+            // where arithmetic takes longer, loading the next row meanwhile gains more than that. Few
+            // turns are careful, and their code is large.
+#pragma unroll(sizeof(Real) == 8 && kind == Kind::plain ? rows : 1)
             for (int r = 0; r < rows; ++r) {
                 Real value[points];
 #if defined(PLAN_NARROW)
@@ -225,6 +237,11 @@ __device__ __forceinline__ void walk(const Arguments &a, const Strip &s, SharedA
     me.lane = pinned(lane());
     me.low_lane = pinned(s.low ? lane() : -1);
     me.high_lane = pinned(s.high ? lane() : -1);
+    if (plan::images && copies<0, 0>)
+        me.first_cell = s.low ? place_bit(plan::low_x + halo - lane() * points) : 0;
+    if (plan::images && copies<0, 1>)
+        me.last_cell =
+            s.high ? place_bit(plan::low_x + halo + plan::tile_x - 1 - lane() * points) : 0;
     const int stages = blockDim.z;
     const Grid &from = a.grid[Array<0>::grid], &to = a.grid[Output<0>::grid];
 #if defined(PLAN_NARROW)

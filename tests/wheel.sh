@@ -60,13 +60,15 @@ for command in "$folder/venv/bin/python -m stencilgen" "$folder/venv/bin/stencil
     (cd "$folder/empty" && $command --version) >"$folder/log" 2>&1 || flunk "$command: $(cat "$folder/log")"
 done
 
+begin 'its types hold, and are those of programs that use it'
 if $pip install --timeout 20 --retries 1 mypy >/dev/null 2>&1; then
-    begin 'its types hold, and are those of programs that use it'
     printf '%s\n' 'import stencilgen as sg' 'context = sg.Context("cpu", cache="none")' 'wrong: int = context.info.name' \
         'where: sg.Part = sg.forecast(text="", ranks=2).part' >"$folder/empty/typed.py"
     (cd "$folder/empty" && "$folder/venv/bin/python" -m mypy --strict -p stencilgen) >"$folder/log" 2>&1 || flunk "$(cat "$folder/log")"
     (cd "$folder/empty" && "$folder/venv/bin/python" -m mypy --strict typed.py) >"$folder/log" 2>&1
     grep -q 'typed.py:3: error.*"str".*"int"' "$folder/log" && grep -q 'Found 1 error' "$folder/log" || flunk "$(cat "$folder/log")"
+else
+    skip 'pip gets no mypy here'
 fi
 
 # Nothing else finds NVRTC here: no toolkit, and a home without packages.
@@ -83,9 +85,11 @@ for command in "$folder/venv/bin/stencilgen doctor" "$folder/venv/bin/python doc
     grep -q 'NVRTC.*among the Python packages next to stencilgen' "$folder/log" || flunk "$command: $(cat "$folder/log")"
 done
 
+begin 'auditwheel gives it a manylinux tag'
 if [ -x "$(command -v auditwheel)" ] || $pip install --timeout 20 --retries 1 auditwheel >/dev/null 2>&1; then
-    begin 'auditwheel gives it a manylinux tag'
     PATH="$folder/venv/bin:$PATH" auditwheel show "$wheel" >"$folder/log" 2>&1 || flunk "$(cat "$folder/log")"
     grep -q 'manylinux_2_[0-9]*_' "$folder/log" || flunk "$(cat "$folder/log")"
+else
+    skip 'pip gets no auditwheel here'
 fi
 finish

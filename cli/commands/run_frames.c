@@ -109,12 +109,7 @@ static bool save_pieces(local *l, const snapshot_files *f) {
     if (r->number == 0 && output_begin(&file, &alone, name) != EXIT_DONE)
         rank_fail(r, "a snapshot cannot be written");
     bool good = rank_agreed(r) && local_write_pieces(l, which, name, &f->array, f->item, file);
-    good = local_end_pieces(l, which, 1) && good;
-    if (file != NULL && !good)
-        output_drop(file);
-    else if (file != NULL && !output_commit(file))
-        rank_fail(r, "a snapshot cannot be put in its place");
-    return rank_agreed(r) && good;
+    return local_end_pieces(l, which, 1, &file, file != NULL ? 1 : 0) && good;
 }
 
 static int give(void *user, int item, uint64_t first, size_t count, const snapshot_room *to) {

@@ -78,13 +78,13 @@ void local_release(local *);
 void local_store(local *, const char *path, uint64_t offset, int index, bool widens);
 
 /* Files of parts (run_pieces.c): made ready, by the command; and written, for output number `which`
-   or, as the last, for a snapshot. Rank 0 has begun `index`, the .pvti file of this path, and
-   commits it after local_end_pieces, which puts files in their places or, where some rank failed,
-   leaves none behind. */
+   or, as the last, for a snapshot. Rank 0 has begun `index`, the .pvti file of this path.
+   local_end_pieces ends all these files: they are in their places, or, where some rank failed, the
+   folder is as it was. */
 void pieces_make(work *, const ranks *, const arrays *);
 bool local_write_pieces(local *, int which, const char *path, const datafile_array *about, int item,
                         output *index);
-bool local_end_pieces(local *, int first, int count);
+bool local_end_pieces(local *, int first, int count, output **indexes, int index_count);
 
 /* Writes the snapshots of the steps made so far (run_frames.c). */
 bool local_take_snapshots(local *);

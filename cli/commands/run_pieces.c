@@ -1,6 +1,6 @@
 /* Files of parts: each rank writes its own cells to a .vti file of its own, and rank 0 the .pvti
    file that names them. A rank's files are renamed when all ranks have written, and the .pvti file
-   after that. */
+   after that; where one cannot be renamed, those that were are taken back. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -115,14 +115,34 @@ bool local_write_pieces(local *l, int which, const char *path, const datafile_ar
     return rank_agreed(r);
 }
 
-bool local_end_pieces(local *l, int first, int count) {
-    rank *r = l->rank;
-    const bool good = rank_agreed(r);
-    for (int i = first; i < first + count && i < l->work->piece_count; i++) {
-        piece *p = piece_of(l, i);
-        if (p->open)
-            note(r, p, output_close(p->file, good));
-        p->open = false;
+static void place_indexes(rank *r, output **indexes, int count) {
+    for (int i = 0; i < count; i++) {
+        const int error = output_place(indexes[i]);
+        char why[MOST_PATH + 128];
+        snprintf(why, sizeof why, "%s: cannot write: %s", output_name(indexes[i]),
+                 whole_file_error(error));
+        if (error != 0)
+            rank_fail(r, why);
     }
-    return good && rank_agreed(r);
+}
+
+bool local_end_pieces(local *l, int first, int count, output **indexes, int index_count) {
+    rank *r = l->rank;
+    const int end = first + count < l->work->piece_count ? first + count : l->work->piece_count;
+    bool good = rank_agreed(r);
+    for (int i = first; i < end && good; i++)
+        if (piece_of(l, i)->open)
+            note(r, piece_of(l, i), output_place(piece_of(l, i)->file));
+    good = rank_agreed(r);
+    if (good && r->number == 0)
+        place_indexes(r, indexes, index_count);
+    good = rank_agreed(r);
+    for (int i = first; i < end; i++) {
+        if (piece_of(l, i)->open)
+            output_settle(piece_of(l, i)->file, good);
+        piece_of(l, i)->open = false;
+    }
+    for (int i = 0; i < index_count && r->number == 0; i++)
+        output_settle(indexes[i], good);
+    return good;
 }

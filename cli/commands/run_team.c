@@ -167,6 +167,20 @@ static bool save_output(local *l, array_output *o) {
     return rank_agreed(r);
 }
 
+static void end_pieces(local *l) {
+    arrays *a = l->work->arrays;
+    output *indexes[MOST_OUTPUTS];
+    int count = 0;
+    for (int i = 0; i < a->output_count && l->rank->number == 0; i++) {
+        array_output *o = &a->outputs[i];
+        if (datafile_kind_of(o->path) != DATAFILE_PVTI)
+            continue;
+        indexes[count++] = o->file;
+        o->file = NULL;
+    }
+    local_end_pieces(l, 0, a->output_count, indexes, count);
+}
+
 static void save_outputs(local *l) {
     work *w = l->work;
     arrays *a = w->arrays;
@@ -178,7 +192,7 @@ static void save_outputs(local *l) {
                local_summarise(l, o->item, &w->summaries[i]);
     }
     if (w->piece_count > 0)
-        local_end_pieces(l, 0, a->output_count);
+        end_pieces(l);
 }
 
 static void be_rank(rank *r) {

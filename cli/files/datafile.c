@@ -41,6 +41,10 @@ const char *element_text(dtype type, const void *from) {
         dtype_print(type, from, &out);
     else
         text_shortest(&out, value, type != DTYPE_DOUBLE);
+    if (strchr(out.data, 'e') != NULL && fabs(value) >= 1 && fabs(value) < 1e6) {
+        out.length = 0; /* 100, which has fewer digits as 1e+02 */
+        text_number(&out, value, 6);
+    }
     return out.data;
 }
 

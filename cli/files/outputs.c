@@ -282,8 +282,11 @@ const char *arrays_frame(const arrays *a, array_output *o, uint64_t *offset) {
                : NULL;
 }
 
+/* Files that name others have no file any more: they were ended with these. */
 static int commit(array_output *o) {
     output *file = o->file;
+    if (file == NULL)
+        return EXIT_DONE;
     o->file = NULL;
     return output_commit(file) ? EXIT_DONE : EXIT_DATA;
 }

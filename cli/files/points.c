@@ -74,13 +74,41 @@ static int match_all(point_files *p) {
 
 /* ---- positions ------------------------------------------------------------------------------- */
 
+/* Numbers of a file as those of another type, which rounds them. */
+static void convert(dtype from, const unsigned char *in, size_t count, dtype to,
+                    unsigned char *out) {
+    for (size_t i = 0; i < count; i++)
+        dtype_store(to, out + i * dtype_words[to].bytes,
+                    dtype_value(from, in + i * dtype_words[from].bytes));
+}
+
 typedef struct filling {
-    unsigned char *to;
+    double *to;
+    dtype from;
 } filling;
 
 static bool fill(void *user, uint64_t offset, const void *bytes, size_t count) {
-    memcpy(((filling *)user)->to + offset, bytes, count);
+    const filling *f = user;
+    const size_t element = dtype_words[f->from].bytes;
+    convert(f->from, bytes, count / element, DTYPE_DOUBLE,
+            (unsigned char *)(f->to + offset / element));
     return true;
+}
+
+/* Whether --convert makes numbers of this type of those in the file. */
+static bool is_convertible(const datafile *d, dtype type) {
+    return d->kind == DATAFILE_NPY && d->npy.type != type && d->npy.type < DTYPE_REALS;
+}
+
+static bool holds(const point_files *p, const datafile *d, dtype type) {
+    return d->kind == DATAFILE_NPY &&
+           (d->npy.type == type ||
+            (p->arrays->session->options->convert && is_convertible(d, type)));
+}
+
+/* The cure, where the type is all that is wrong. */
+static const char *cure(bool shape_is_right, const datafile *d, dtype type) {
+    return shape_is_right && is_convertible(d, type) ? "; --convert rounds its numbers" : "";
 }
 
 /* "(7, 2) of float64": the shape of a .npy file, in NumPy's order. */
@@ -101,17 +129,18 @@ static int read_positions(const point_files *p, point_file *f) {
     int code = datafile_open(&d, f->positions_path);
     if (code != EXIT_DONE)
         return code;
-    if (d.kind != DATAFILE_NPY || d.npy.type != DTYPE_DOUBLE || d.dims != 2 || d.size[0] != dims) {
+    const bool shaped = d.dims == 2 && d.size[0] == dims;
+    if (!shaped || !holds(p, &d, DTYPE_DOUBLE)) {
         datafile_close(&d);
         return complain(EXIT_DATA, f->positions_path,
-                        "positions of %s are n x %d of float64, x first, not %s", f->name, dims,
-                        shape_of(&d));
+                        "positions of %s are n x %d of float64, x first, not %s%s", f->name, dims,
+                        shape_of(&d), cure(shaped, &d, DTYPE_DOUBLE));
     }
+    const dtype from = d.npy.type;
     f->count = d.size[1];
     f->row = (size_t)f->count * dtype_words[f->type].bytes;
-    f->positions = must_alloc((size_t)d.npy.data_bytes + 1, 1);
-    return datafile_read(&d, DTYPE_DOUBLE, fill, &(filling){(unsigned char *)f->positions},
-                         &unused);
+    f->positions = must_alloc((size_t)f->count * (size_t)dims + 1, sizeof *f->positions);
+    return datafile_read(&d, from, fill, &(filling){f->positions, from}, &unused);
 }
 
 /* ---- series and traces ----------------------------------------------------------------------- */
@@ -122,12 +151,13 @@ static int open_series(const point_files *p, point_file *f) {
     const int code = datafile_open(d, f->path);
     if (code != EXIT_DONE)
         return code;
-    if (d->kind != DATAFILE_NPY || d->npy.type != f->type || d->dims != 2 ||
-        d->size[0] != f->count || d->size[1] != steps)
+    const bool shaped = d->dims == 2 && d->size[0] == f->count && d->size[1] == steps;
+    if (!shaped || !holds(p, d, f->type))
         return complain(EXIT_DATA, f->path,
                         "the series of %s is (%" PRId64 ", %" PRId64 ") of %s, steps x points, not "
-                        "%s",
-                        f->name, steps, f->count, element_words[f->type].numpy, shape_of(d));
+                        "%s%s",
+                        f->name, steps, f->count, element_words[f->type].numpy, shape_of(d),
+                        cure(shaped, d, f->type));
     if (d->npy.fortran && f->count > 1 && steps > 1)
         return complain(EXIT_DATA, f->path, "the series is read by rows; save it in C order");
     return EXIT_DONE;
@@ -144,21 +174,32 @@ static int open_traces(const point_files *p, point_file *f) {
     return code;
 }
 
-/* Several ranks may read one file at a time. */
-static int read_rows(void *user, int64_t first, int64_t steps, void *samples) {
-    point_file *f = user;
-    unsigned char *to = samples;
-    size_t left = (size_t)steps * f->row;
-    off_t at = (off_t)(f->series.npy.data_offset + (uint64_t)first * f->row);
+static bool read_at(const point_file *f, uint64_t offset, size_t left, unsigned char *to) {
+    off_t at = (off_t)(f->series.npy.data_offset + offset);
     while (left > 0) {
         const ssize_t got = pread(fileno(f->series.file), to, left, at);
         if (got <= 0 && !(got < 0 && errno == EINTR))
-            return 1;
+            return false;
         to += got > 0 ? got : 0;
         at += got > 0 ? got : 0;
         left -= got > 0 ? (size_t)got : 0;
     }
-    return 0;
+    return true;
+}
+
+/* Several ranks may read one file at a time. */
+static int read_rows(void *user, int64_t first, int64_t steps, void *samples) {
+    const point_file *f = user;
+    const dtype from = f->series.npy.type;
+    const size_t row = (size_t)f->count * dtype_words[from].bytes, bytes = (size_t)steps * row;
+    if (from == f->type)
+        return !read_at(f, (uint64_t)first * row, bytes, samples);
+    unsigned char *raw = malloc(bytes + 1);
+    const bool good = raw != NULL && read_at(f, (uint64_t)first * row, bytes, raw);
+    if (good)
+        convert(from, raw, (size_t)(steps * f->count), f->type, samples);
+    free(raw);
+    return !good;
 }
 
 static int write_rows(void *user, int64_t first, int64_t steps, const void *samples) {

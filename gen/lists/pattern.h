@@ -58,7 +58,8 @@ void pattern_schedule_parse(job *, const pattern_words *, const char *line, cons
 /* What a value of a table is a multiple of. */
 typedef enum space_unit {
     BY_ONE,
-    BY_PACK,      /* the elements of 16 bytes */
+    BY_PACK,      /* the elements of 16 bytes, as they are computed with */
+    BY_STORED,    /* and as they are stored */
     BY_HALF,      /* half of the items of a thread */
     BY_TILE,      /* the elements that a block's threads take at once */
     BY_PROCESSOR, /* the multiprocessors of the GPU */

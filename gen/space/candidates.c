@@ -40,11 +40,14 @@ static int find_number(const pattern_words *w, const char *name) {
 static int64_t in_units(const filling *f, const pattern_schedule *s, space_unit u, int value) {
     const int threads = f->threads < 0 ? 0 : s->number[f->threads];
     const int items = f->items < 0 ? 0 : s->number[f->items];
+    const subject *of = f->builder->subject;
     if (value == SPACE_OWN)
         return 0;
     switch (u) {
     case BY_PACK:
-        return (int64_t)value * 16 / (int64_t)dtype_words[f->builder->subject->dtype].bytes;
+        return (int64_t)value * 16 / (int64_t)dtype_words[of->dtype].bytes;
+    case BY_STORED:
+        return (int64_t)value * 16 / (int64_t)dtype_words[pattern_storage(of->model)].bytes;
     case BY_HALF:
         return (int64_t)value * items / 2;
     case BY_TILE:

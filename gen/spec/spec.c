@@ -287,8 +287,12 @@ static void take_result(lua_State *L, spec_load_state *load, int results) {
         add_subject(L, load, -1);
     }
     const spec_constants *constants = load->constants;
-    if (constants != NULL && constants->index >= 0 && constants->index < load->result->count)
-        spec_put_constants(L, load->result->subjects[constants->index], constants);
+    if (constants == NULL)
+        return;
+    const int index =
+        constants->spec != NULL ? spec_find(load->result, constants->spec) : constants->index;
+    if (index >= 0 && index < load->result->count)
+        spec_put_constants(L, load->result->subjects[index], constants);
 }
 
 /* Runs protected: whatever goes wrong in here comes back to lua_pcall. */
@@ -343,6 +347,13 @@ static noreturn void fail(spec_state *s, int status) {
     if (status == LUA_ERRMEM)
         job_fail(s->job, FAULT_SPEC, s->path, s->line, "%s", s->refused);
     fail_with_message(s);
+}
+
+int spec_find(const spec *s, const char *name) {
+    int i = 0;
+    while (i < s->count && strcmp(s->subjects[i]->name, name) != 0)
+        i++;
+    return i < s->count ? i : -1;
 }
 
 spec *spec_load(job *j, const char *path, const char *text, const spec_constants *constants) {

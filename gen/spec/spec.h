@@ -22,7 +22,8 @@ typedef struct spec_assignment {
 typedef struct spec_constants {
     const spec_assignment *list;
     int count;
-    int index; /* of the spec */
+    int index;        /* of the spec */
+    const char *spec; /* or its name; NULL: by the index */
 } spec_constants;
 
 /* Loads the file at `path`, or `text` where it is not NULL; then `path` only names it in messages.
@@ -30,6 +31,9 @@ typedef struct spec_constants {
    the file cannot be read, with FAULT_USAGE where a constant is no parameter of its spec or no
    value for it. Everything made lives in the job. */
 spec *spec_load(job *, const char *path, const char *text, const spec_constants *constants);
+
+/* The index of the spec of this name, which no two have; −1. */
+int spec_find(const spec *, const char *name);
 
 /* Every word that specs know, for the documentation and its test: calls `word` with a group
    ("key of stencil", "function", "method", …), the word and its one-line description. */

@@ -33,7 +33,8 @@ static const spec_field *get_field(lua_State *L, int index) {
     if (s->update->unwritten != NULL && s->update->unwritten[f->field])
         spec_fail(L,
                   "scratch field '%s' is read before a stage has written it: in each step it holds "
-                  "nothing until then",
+                  "nothing until then; put the stage that writes it first, or make it inout, which "
+                  "keeps its values",
                   s->update->model->fields[f->field].name);
     return f;
 }

@@ -81,6 +81,7 @@ class sg_build_options(Sized):
         ("struct_size", c_size_t), ("text", c_char_p), ("index", c_int), ("schedule", c_char_p), ("arch", c_char_p),
         ("size", c_int64 * 3), ("source_only", c_int), ("constants", POINTER(sg_constant)), ("constant_count", c_int),
         ("matrix", c_void_p), ("steps", c_int64), ("gpu", c_char_p), ("monitor", c_char_p),
+        ("name", c_char_p),
     ]  # fmt: skip
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ctypes
 import importlib
+import operator
 import sys
 from ctypes import POINTER, c_int32, c_int64, c_uint8, c_uint16, c_uint64, c_void_p
 from functools import partial
@@ -84,10 +85,21 @@ def x_first(size: Optional[Union[int, Sequence[int]]]) -> list[int]:
     """A size in C's order from one in NumPy's."""
     if size is None:
         return [0, 0, 0]
-    extents = [size] if isinstance(size, int) else list(size)
+    extents = list(size) if hasattr(size, "__iter__") else [size]
     if not 1 <= len(extents) <= 3:
         raise UsageError(f"a size has 1 to 3 extents, (nz, ny, nx), not {len(extents)}")
-    return [int(e) for e in reversed(extents)] + [0] * (3 - len(extents))
+    return [whole_number("an extent", e) for e in reversed(extents)] + [0] * (3 - len(extents))
+
+
+def whole_number(what: str, value: Any, bits: int = 64) -> int:
+    """The number as C takes it: ctypes would cut one that is too large, and call a fraction a wrong type."""
+    try:
+        number = operator.index(value)
+    except TypeError:
+        raise UsageError(f"{what} is a whole number, not {value!r}") from None
+    if abs(number) >> (bits - 1):
+        raise UsageError(f"{what} of {number} is too large")
+    return number
 
 
 class Library:

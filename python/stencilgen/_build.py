@@ -10,7 +10,7 @@ import numpy as np
 
 from . import _abi
 from ._abi import lib
-from ._arrays import x_first
+from ._arrays import whole_number, x_first
 from ._context import Context, bytes_of, default_context
 from ._errors import UsageError
 from ._kernel import wrap
@@ -72,11 +72,12 @@ class Request:
         )
         self.options = _abi.sg_build_options(
             text=None if text is None else text.encode(), schedule=" ".join(line).encode() if line else None,
-            steps=steps or 0, constants=self._constants, constant_count=len(named),
+            steps=whole_number("steps", steps or 0), constants=self._constants, constant_count=len(named),
             matrix=None if matrix is None else matrix.handle,
             **{key: bytes_of(value) if isinstance(value, str) else value for key, value in plain.items()},
         )  # fmt: skip
         self.options.size[:] = x_first(size)
+        self.axes = 0 if size is None else len(size) if hasattr(size, "__len__") else 1
 
 
 def request_of(
@@ -89,11 +90,9 @@ def request_of(
     unknown = [word for word in words if word not in _WORDS]
     if unknown:
         raise TypeError(f"there is no option '{unknown[0]}' of a build")
-    if name is not None:
-        index = find_spec(name, path, text=text, context=context)
     return Request(
-        path, text, size, steps, matrix_of(matrix, context), schedule, constants, words, index=index, arch=arch, gpu=gpu,
-        source_only=int(not compile),
+        path, text, size, steps, matrix_of(matrix, context), schedule, constants, words, name=name, arch=arch, gpu=gpu,
+        index=whole_number("index", index, 32), source_only=int(not compile),
     )  # fmt: skip
 
 
@@ -159,7 +158,10 @@ def build(
     )  # fmt: skip
     handle = c_void_p()
     context.must(lib.sg_build(context.handle, request.path, byref(request.options), byref(handle)))
-    return wrap(context, handle.value or 0, request)
+    kernel = wrap(context, handle.value or 0, request)
+    if kernel._is_grid and request.axes not in (0, kernel.info.dims):
+        raise UsageError(f"size has {request.axes} extents, but '{kernel.name}' has {kernel.info.dims} dimensions")
+    return kernel
 
 
 def load(path: Path, *, device: Optional[str] = None, context: Optional[Context] = None) -> Any:

@@ -9,7 +9,7 @@ from typing import Any, Mapping, Optional, Sequence, Union
 
 from . import _abi, _arrays
 from ._abi import VALUES, lib
-from ._arrays import numpy_order, x_first
+from ._arrays import numpy_order, whole_number, x_first
 from ._calls import Caller
 from ._context import Context, at_end, bytes_of, copy_facts, text_of
 from ._errors import CheckError, UsageError, error_of
@@ -263,8 +263,8 @@ class Kernel(Caller, Tunable):
         compared with: UsageError.
         """
         values = self._values(parameters)
-        options = _abi.sg_check_options(parameters=values, seed=seed, most_points=most_points, steps=steps)
-        options.size[:] = x_first(size)
+        options = _abi.sg_check_options(parameters=values, seed=seed, most_points=most_points, steps=whole_number("steps", steps))
+        options.size[:] = self._extents(size)
         out = _abi.sg_check_result()
         status = lib.sg_check(self._handle, byref(options), byref(out))
         if status not in (VALUES["SG_OK"], VALUES["SG_ERROR_CHECK"]):
@@ -289,8 +289,8 @@ class Kernel(Caller, Tunable):
     ) -> Speed:
         """Times launches, or runs of `steps` steps, and a plain copy, on random data. Times are seconds."""
         values = self._values(parameters)
-        options = _abi.sg_speed_options(parameters=values, repeats=repeats, steps=steps)
-        options.size[:] = x_first(size)
+        options = _abi.sg_speed_options(parameters=values, repeats=repeats, steps=whole_number("steps", steps))
+        options.size[:] = self._extents(size)
         out = _abi.sg_speed()
         self.context.must(lib.sg_measure(self._handle, byref(options), byref(out)))
         return copy_facts(Speed, out, size=numpy_order(out.size, self._dims))
@@ -302,6 +302,12 @@ class Kernel(Caller, Tunable):
         frame = self._take()
         self._set_parameters(frame, parameters)
         return frame.values
+
+    def _extents(self, size: Optional[Size]) -> list[int]:
+        extents = x_first(size)
+        if size is not None and self._is_grid and 0 in extents[: self.info.dims]:
+            raise UsageError(f"a size of '{self.name}' has {self.info.dims} extents of at least 1, not {size!r}")
+        return extents
 
     def _asked(self, what: str) -> Any:
         if self._request is None:

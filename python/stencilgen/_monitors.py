@@ -10,6 +10,7 @@ import numpy as np
 
 from . import _abi
 from ._abi import lib
+from ._arrays import whole_number
 from ._context import Context, at_end, copy_facts
 from ._errors import UsageError
 
@@ -140,7 +141,7 @@ def check_monitors(
             raise UsageError(f"'{name}' has no monitor '{key}'; it has {', '.join(declared) or 'none'}")
         if not isinstance(monitor, Monitor):
             raise UsageError(f"the samples of '{key}' go into a stencilgen.Monitor, not a {type(monitor).__name__}")
-    if given and every < 1:
+    if given and whole_number("every", every) < 1:
         raise UsageError(f"monitors are sampled after every=… steps, not {every}")
     if until is not None and not given:
         raise UsageError("until=… looks at samples: give monitors=…")

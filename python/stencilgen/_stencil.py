@@ -7,7 +7,7 @@ from typing import Any, Callable, Mapping, Optional, Sequence
 
 from . import _abi
 from ._abi import lib
-from ._arrays import HOST, library_of
+from ._arrays import HOST, library_of, whole_number
 from ._calls import Frame, Slot
 from ._context import copy_facts
 from ._errors import UsageError
@@ -139,6 +139,7 @@ class Stencil(Steps):
         parameters: Optional[Mapping[str, float]], named: dict[str, Any], where: Any, make: Any = None,
     ) -> Any:  # fmt: skip
         """A run of arrays that lie at `where`, made by `make`; None: by `_make`."""
+        steps = whole_number("steps", steps)
         if steps < 0:
             raise UsageError(f"{steps} steps: there are no negative ones")
         if len(arrays) == 1 and isinstance(arrays[0], dict):

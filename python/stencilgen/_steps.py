@@ -8,7 +8,7 @@ from time import perf_counter
 from typing import Any, Optional
 
 from ._abi import lib
-from ._arrays import HOST, x_first
+from ._arrays import HOST, whole_number, x_first
 from ._calls import Frame, Slot
 from ._errors import UsageError
 from ._kernel import Kernel
@@ -136,7 +136,7 @@ class Steps(Kernel):
     def _put_place(self, frame: Frame, where: Any) -> None:
         """Where the arrays lie in a larger grid, and the number of the first step; None: nowhere else, and 0."""
         first, origin, whole = where or (0, None, None)
-        frame.arguments.step = first
+        frame.arguments.step = first if first == 0 else whole_number("step", first)
         if origin is not None or whole is not None or frame.has_place:
             for given in (origin, whole):
                 if given is not None and len(given) != self._dims:

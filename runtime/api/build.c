@@ -125,23 +125,43 @@ static spec_constants read_constants(job *j, const sg_build_options *o) {
     spec_assignment *list = job_array(j, (size_t)o->constant_count, sizeof *list);
     for (int i = 0; i < o->constant_count; i++)
         list[i] = (spec_assignment){o->constants[i].name, o->constants[i].value};
-    return (spec_constants){list, o->constant_count, o->index};
+    return (spec_constants){list, o->constant_count, o->index, o->name};
+}
+
+int build_find_spec(job *j, const spec *s, const char *path, const char *name) {
+    const int found = spec_find(s, name);
+    if (found >= 0)
+        return found;
+    text known = text_new(j);
+    for (int i = 0; i < s->count; i++)
+        text_printf(&known, "%s%s", i > 0 ? ", " : "", s->subjects[i]->name);
+    context_refuse(j, "%s returns no spec named '%s'; it has %s", path, name, known.data);
+    return found;
+}
+
+/* Whoever builds more of it, as tuning does, builds the same. */
+static void find_subject(job *j, build_request *r, const spec *s) {
+    sg_build_options *o = &r->options;
+    if (o->name != NULL)
+        o->index = build_find_spec(j, s, r->path, o->name);
+    o->name = NULL;
+    if (o->index < 0 || o->index >= s->count)
+        context_refuse(j, "%s returns %d spec%s; there is none of index %d", r->path, s->count,
+                       s->count == 1 ? "" : "s", o->index);
+    o->text = s->text;
+    r->subject = s->subjects[o->index];
 }
 
 void build_read(job *j, build_request *r) {
     context_read(j, &r->options, sizeof r->options, r->given, "sg_build_options");
     const spec_constants constants = read_constants(j, &r->options);
     const spec *s = build_load(j, &r->path, r->options.text, &constants);
-    if (r->options.index < 0 || r->options.index >= s->count)
-        context_refuse(j, "%s returns %d spec%s; there is none of index %d", r->path, s->count,
-                       s->count == 1 ? "" : "s", r->options.index);
     if (r->options.steps < 0)
         context_refuse(j, "%lld steps cannot be run", (long long)r->options.steps);
-    r->subject = s->subjects[r->options.index];
+    find_subject(j, r, s);
     if (r->subject->expressions->set_count > 0)
         r->options.steps = 1; /* points are served after each step */
     build_find_map(j, r);
-    r->options.text = s->text; /* whoever builds more of it, as tuning does, builds the same */
     r->gpu = plans_attach(j, r->context, find_gpu(j, r));
     find_size(j, r, r->subject);
     if (r->options.matrix != NULL && r->subject->family->kind == PROGRAM_PRODUCT)

@@ -29,6 +29,9 @@ typedef struct build_request {
 const struct spec *build_load(job *, const char **path, const char *text,
                               const struct spec_constants *);
 
+/* The index of the spec of a name; fails with the names that there are. */
+int build_find_spec(job *, const struct spec *, const char *path, const char *name);
+
 /* Completes the request: reads the options, loads the spec and finds the GPU and the size to
    plan for. */
 void build_read(job *, build_request *);

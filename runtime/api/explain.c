@@ -210,15 +210,7 @@ static void count_specs(job *j, void *argument) {
 static void find_spec(job *j, void *argument) {
     question *q = argument;
     const spec *s = build_load(j, &q->path, q->text, NULL);
-    text known = text_new(j);
-    for (int i = 0; i < s->count; i++) {
-        const char *name = s->subjects[i]->name;
-        text_printf(&known, "%s%s", i > 0 ? ", " : "", name);
-        if (strcmp(name, q->name) == 0) /* no two have the same name */
-            q->answer = i;
-    }
-    if (q->answer < 0)
-        context_refuse(j, "%s returns no spec named '%s'; it has %s", q->path, q->name, known.data);
+    q->answer = build_find_spec(j, s, q->path, q->name);
 }
 
 static sg_status ask(sg_context *context, void (*how)(job *, void *), question *q, int *out) {

@@ -63,6 +63,7 @@ const kernel_request *kernels_copy_request(job *j, const kernel_request *r) {
     made->options.arch = copy(j, r->options.arch);
     made->options.gpu = copy(j, r->options.gpu);
     made->options.monitor = copy(j, r->options.monitor);
+    made->options.name = copy(j, r->options.name);
     const int count = r->options.constant_count;
     sg_constant *constants = job_array(j, (size_t)count, sizeof *constants);
     for (int i = 0; i < count; i++)
@@ -97,8 +98,8 @@ static bool same_request(const kernel_request *a, const kernel_request *b) {
            steps_of(p) == steps_of(q) && memcmp(&a->stamp, &b->stamp, sizeof a->stamp) == 0 &&
            memcmp(p->size, q->size, sizeof p->size) == 0 && same_text(p->schedule, q->schedule) &&
            same_text(p->arch, q->arch) && same_text(p->gpu, q->gpu) &&
-           same_text(p->monitor, q->monitor) && same_constants(p, q) &&
-           (a->text == NULL || memcmp(a->text, b->text, a->length) == 0);
+           same_text(p->monitor, q->monitor) && same_text(p->name, q->name) &&
+           same_constants(p, q) && (a->text == NULL || memcmp(a->text, b->text, a->length) == 0);
 }
 
 static void unlink_kernel(kernels *all, sg_kernel *k) {

@@ -13,7 +13,7 @@ static noreturn void refuse(job *j, const sg_points *p, int64_t point, int dims,
         text_add(&t, axis > 0 ? ", " : "");
         const double x = p->positions[point * dims + axis];
         if (isfinite(x))
-            text_double(&t, x);
+            text_number(&t, x, 10);
         else
             text_add(&t, isnan(x) ? "NaN" : "infinity");
     }

@@ -69,7 +69,7 @@ extern "C" __global__ void __launch_bounds__(plan::threads, plan::blocks)
                    tiles <= warp_size ? tiles : 0};
     if (warp() == 0)
         board.open();
-    alignas(16) Real item[plan::items];
+    Real item[plan::items];
 #if PLAN_AHEAD > 1
     // A block that looks back at once waits for the slowest of all. So it sums up its next tile first,
     // and what others need of that one is published long before they ask:
@@ -113,7 +113,7 @@ extern "C" __global__ void __launch_bounds__(plan::threads, plan::blocks)
                 shared.before = before;
         }
         __syncthreads(); // what comes before is there, and all have read the sums of the warps
-#if PLAN_AHEAD > 1
+#if PLAN_AHEAD > 1 || defined(PLAN_CELL) // else registers hold them as numbers of 32 bits
         read_items(arguments, shared.part(stage), part_of(mine[0]), item);
 #endif
         Real running = combine(arguments, shared.before, inside);

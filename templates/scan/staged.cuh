@@ -1,12 +1,17 @@
 // Tiles in shared memory. Elements travel in packs of 16 bytes. Each warp has its part of the tile: it
 // copies packs that are neighbours, and each thread reads its own. Where a thread has an even number
 // of packs, a place is left out after every 8, so that 8 lanes at a time meet all banks.
-constexpr int pack = 16 / static_cast<int>(sizeof(Real)), packs = plan::items / pack;
+#if defined(PLAN_CELL)
+using Cell = PLAN_CELL; // of 16 bits, converted when a thread reads it and when it has a result
+#else
+using Cell = Real;
+#endif
+constexpr int pack = 16 / static_cast<int>(sizeof(Cell)), packs = plan::items / pack;
 static_assert(plan::items % pack == 0, "threads have whole packs");
 constexpr int warp_packs = warp_size * packs;
 constexpr bool skewed = packs % 2 == 0;
 constexpr int pitch = skewed ? warp_packs + warp_packs / 8 : warp_packs;
-using Packed = Pack<Real, pack>;
+using Packed = Pack<Cell, pack>;
 
 __device__ __forceinline__ int place_of(int p) { return skewed ? p + p / 8 : p; }
 
@@ -26,31 +31,51 @@ __device__ __forceinline__ Index part_of(Tile tile_number) {
     return Index(tile_number) * tile + warp() * warp_items;
 }
 // Whether it is complete, and the list begins at a pack. Else its elements travel alone.
-__device__ __forceinline__ bool in_packs(const Arguments &arguments, const Real *list, Index base) {
+__device__ __forceinline__ bool in_packs(const Arguments &arguments, const Cell *list, Index base) {
     return reinterpret_cast<unsigned long long>(list) % sizeof(Packed) == 0 &&
            base + warp_items <= arguments.count;
 }
 
 // Begins the copies of a warp's part.
 __device__ __forceinline__ void begin_loads(const Arguments &arguments, Packed *staged, Index base) {
-    const Real *const from = arguments.input + base;
+    const Cell *const from = arguments.input + base;
     if (in_packs(arguments, arguments.input, base)) {
         const Packed *const packed = reinterpret_cast<const Packed *>(from) + lane();
 #pragma unroll
         for (int k = 0; k < packs; ++k)
             copy_own_async(staged + place_of(lane()) + k * place_of(warp_size), packed + k * warp_size);
     } else {
+#if defined(PLAN_CELL)
+        // Asynchronous copies have at least 4 bytes. So the thread waits for its loads, a few at a time.
+#pragma unroll 1
+        for (int first = lane(); first < warp_items; first += pack * warp_size) {
+            Cell some[pack];
+#pragma unroll
+            for (int k = 0; k < pack; ++k)
+                if (base + first + k * warp_size < arguments.count)
+                    some[k] = from[first + k * warp_size];
+#pragma unroll
+            for (int k = 0; k < pack; ++k)
+                if (base + first + k * warp_size < arguments.count)
+                    staged[place_of(first / pack + k * (warp_size / pack))].element[first % pack] = some[k];
+        }
+#else
 #pragma unroll 1
         for (int i = lane(); i < warp_items && base + i < arguments.count; i += warp_size)
             copy_own_async(&staged[place_of(i / pack)].element[i % pack], from + i);
+#endif
     }
 }
 
 __device__ __forceinline__ void read_items(const Arguments &arguments, const Packed *staged,
                                            Index base, Real (&item)[plan::items]) {
 #pragma unroll
-    for (int k = 0; k < packs; ++k)
-        reinterpret_cast<Packed *>(item)[k] = staged[place_of(lane() * packs + k)];
+    for (int k = 0; k < packs; ++k) {
+        const Packed from = staged[place_of(lane() * packs + k)];
+#pragma unroll
+        for (int i = 0; i < pack; ++i)
+            item[k * pack + i] = from.element[i];
+    }
     const Index left = arguments.count - (base + lane() * plan::items);
     if (base + warp_items <= arguments.count) {
 #pragma unroll
@@ -64,12 +89,17 @@ __device__ __forceinline__ void read_items(const Arguments &arguments, const Pac
 }
 
 __device__ __forceinline__ void store_items(const Arguments &arguments, Packed *staged, Index base,
-                                            Real (&item)[plan::items]) {
+                                            const Real (&item)[plan::items]) {
 #pragma unroll
-    for (int k = 0; k < packs; ++k)
-        staged[place_of(lane() * packs + k)] = reinterpret_cast<Packed *>(item)[k];
+    for (int k = 0; k < packs; ++k) {
+        Packed to;
+#pragma unroll
+        for (int i = 0; i < pack; ++i)
+            to.element[i] = item[k * pack + i];
+        staged[place_of(lane() * packs + k)] = to;
+    }
     warp_barrier(); // the warp's results are there before a lane stores what others made
-    Real *const to = arguments.output + base;
+    Cell *const to = arguments.output + base;
     if (in_packs(arguments, arguments.output, base)) {
         Packed *const packed = reinterpret_cast<Packed *>(to) + lane();
 #pragma unroll

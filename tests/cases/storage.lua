@@ -170,6 +170,8 @@ local lists = {
   { "reduce", "op = 'argmin'", "coarsened threads=64 items=7" },
   { "scan", "op = 'sum'", "auto" },
   { "scan", "op = 'max', kind = 'exclusive'", "look-back threads=64 items=3" },
+  { "scan", "op = 'min', kind = 'exclusive'", "persistent threads=64 items=24 stages=3 ahead=2 draw=2" },
+  { "scan", "op = 'sum', init = 3, map = function(x) return 3 * x end", "persistent threads=32 items=8 stages=1" },
   { "scan", "op = 'sum', init = 3, map = function(x) return 3 * x end", "look-back threads=1024 items=4" },
 }
 for _, storage in ipairs { "half", "bfloat16" } do

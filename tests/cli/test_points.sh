@@ -99,7 +99,7 @@ exits 3 $still --steps 3 --points put="$folder/one.npy:$folder/series.npy" $take
 says 'the series of put is (3, 1) of float32'
 npy f8 "$folder/wide.npy" '3, 2' 1 2 3 4 5 6
 exits 3 $still --steps 3 --points put="$folder/put.npy:$folder/wide.npy" $take
-says 'not (3, 2) of float64'
+says 'not (3, 2) of float64; --convert rounds its numbers'
 exits 3 $still --steps 3 --points put="$folder/wide.npy:$folder/series.npy" $take
 says 'positions of put are n x 1 of float64, x first, not (3, 2) of float64'
 exits 3 $still --steps 3 --points put="$folder/series.npy:$folder/series.npy" $take
@@ -108,6 +108,20 @@ npy f8 "$folder/out.npy" '2, 1' 1 4.5
 exits 3 $still --steps 3 --points put="$folder/out.npy:$folder/series.npy" $take
 says "point 1 of 'put' (the first is 0) is at (4.5), outside of the grid: 0 to 4; positions count cells from 0, x first"
 [ ! -e "$folder/traces.npy" ] && [ ! -e "$folder/o.npy" ] || flunk 'an output was written'
+
+begin 'series and positions of other types, with --convert'
+exits 0 $still --steps 3 $put $take
+mv "$folder/traces.npy" "$folder/want.npy"
+npy f4 "$folder/near.npy" '2, 1' 1.5 4
+exits 3 $still --steps 3 --points put="$folder/near.npy:$folder/series.npy" $take
+says 'not (2, 1) of float32; --convert rounds its numbers'
+for ranks in '' '--ranks 2'; do
+    exits 0 $still --steps 3 --convert --points put="$folder/near.npy:$folder/wide.npy" $take $ranks
+    same "$folder/want.npy" "$folder/traces.npy"
+done
+exits 3 $still --steps 4 --convert --points put="$folder/put.npy:$folder/wide.npy" $take
+says 'steps x points, not (3, 2) of float64'
+rm -f "$folder/traces.npy" "$folder/o.npy"
 
 begin 'files of points are not replaced'
 cp "$folder/put.npy" "$folder/kept.npy"

@@ -177,6 +177,58 @@ exits 2 run $cpu specs/heat2d5.lua --input "$folder/two.npy" --output "$results/
 says 'ranks write .pvti files'
 holds "$results"
 
+begin 'files of parts appear together or not at all'
+if has cc; then
+    # A file of this name cannot be renamed to, once; names of other files may be given back.
+    cat >"$folder/stuck.c" <<'END'
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+int renameat(int from_folder, const char *from, int to_folder, const char *to) {
+    if (strcmp(to, getenv("STUCK")) == 0) {
+        errno = EIO;
+        return -1;
+    }
+    int (*real)(int, const char *, int, const char *) =
+        (int (*)(int, const char *, int, const char *))dlsym(RTLD_NEXT, "renameat");
+    return real(from_folder, from, to_folder, to);
+}
+END
+    cc -shared -fPIC -o "$folder/stuck.so" "$folder/stuck.c" -ldl || flunk 'no stuck.so'
+    # stuck NAME ARGUMENT…: a run of four ranks in which the file NAME cannot be put in its place.
+    stuck() {
+        name=$1
+        shift
+        env STUCK="$name" LD_PRELOAD="$folder/stuck.so" ASAN_OPTIONS="${ASAN_OPTIONS:-}:verify_asan_link_order=0" \
+            "$STENCILGEN" run $cpu specs/heat2d5.lua --input "$folder/two.npy" --steps 4 --schedule naive --ranks 2x2 \
+            "$@" >"$out" 2>"$err"
+        code=$?
+        [ $code = 3 ] || flunk "exit code $code instead of 3, with $name: $(cat "$err")"
+    }
+    for name in b_2.vti b.pvti; do
+        stuck $name --output "$results/b.pvti"
+        holds "$results"
+    done
+    says 'b.pvti: cannot write: Input/output error'
+    mkdir "$folder/before"
+    for name in b_0.vti b_1.vti b.pvti; do
+        echo "$name" | tee "$folder/before/$name" >"$results/$name"
+    done
+    for name in b_2.vti b.pvti; do
+        stuck $name --output "$results/b.pvti"
+        diff -r "$folder/before" "$results" || flunk "$name: the files are not those from before"
+    done
+    clear_results
+    for name in s-4.pvti s-4_3.vti; do
+        stuck $name --output "$results/b.npy" --snapshot u="$results/s-%d.pvti" --every 2
+        holds "$results" s-2.pvti s-2_0.vti s-2_1.vti s-2_2.vti s-2_3.vti
+        clear_results
+    done
+fi
+
 begin '--stop-on-nan stops, and says where'
 npy f4 "$folder/nan.npy" '13, 37' $(numbers 480 2) nan
 exits 1 run $cpu specs/heat2d5.lua --input "$folder/nan.npy" --steps 300 --schedule naive \
@@ -542,6 +594,22 @@ if has_mpi; then
     fails_alone "$folder/missing.npy: error: cannot open" specs/heat2d5.lua "$folder/missing.npy"
     echo 'return nonsense(' >"$folder/nonsense.lua"
     fails_alone "$folder/nonsense.lua:" "$folder/nonsense.lua" "$folder/two.npy"
+
+    begin 'processes of MPI with different options'
+    # differs TEXT OPTIONS OPTIONS: of the first of two, and of the second.
+    differs() {
+        timeout -k 5 60 mpirun --oversubscribe -n 1 "$STENCILGEN" run $cpu $heat --output "$results/b.npy" $2 : \
+            -n 1 "$STENCILGEN" run $cpu $heat --output "$results/b.npy" $3 >"$out" 2>"$err" </dev/null
+        code=$?
+        [ $code = 2 ] || flunk "exit code $code: $(cat "$err")"
+        says "$1"
+        holds "$results"
+    }
+    differs "ranks 0 and 1 were given different options: '--launches 1' and '--launches 2'" '--launches 1' '--launches 2'
+    differs "different options: 'nothing more' and '--stop-on-nan'" '' --stop-on-nan
+    timeout -k 5 60 mpirun --oversubscribe -n 1 "$STENCILGEN" run $cpu $heat --output "$results/b.npy" --json : \
+        -n 1 "$STENCILGEN" run $cpu $heat --output "$results/b.npy" >"$out" 2>"$err" </dev/null || flunk "$(cat "$err")"
+    clear_results
 
     begin 'checkpoints of processes of MPI'
     mpi 0 4 run $cpu $wave --steps 12 --schedule naive --output "$results/half.npy" \

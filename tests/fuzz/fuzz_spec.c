@@ -205,7 +205,7 @@ static void check_constant(const input *before) {
     if (m->parameter_count == 0)
         return;
     const spec_assignment half = {m->parameters[0].name, 0.5};
-    const spec_constants constants = {&half, 1, index};
+    const spec_constants constants = {&half, 1, index, NULL};
     input in = {.path = before->path, .text = before->text, .constants = &constants};
     job *j;
     const fault failed = job_run(&allocator_libc, load, &in, &j);

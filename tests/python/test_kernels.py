@@ -78,6 +78,35 @@ def test_errors_are_exceptions(specs: Path, tmp_path: Path) -> None:
         sg.build(text=TINY, device="cpu").save(tmp_path / "no" / "such" / "folder")
 
 
+def test_numbers_that_c_would_cut() -> None:
+    kernel = sg.build(text=TINY, device="cpu")
+    u = np.zeros(8, "float32")
+    calls: list[tuple[str, Any]] = [
+        ("an extent is a whole number, not 64.5", lambda: sg.build(text=TINY, size=(64.5,))),
+        ("an extent of 1180591620717411303424 is too large", lambda: sg.build(text=TINY, size=2**70)),
+        ("steps is a whole number, not 1.5", lambda: sg.build(text=TINY, steps=1.5)),
+        ("steps of 1180591620717411303424 is too large", lambda: sg.build(text=TINY, steps=2**70)),
+        ("index of 4294967296 is too large", lambda: sg.build(text=TINY, index=2**32)),
+        ("size 4 along y, but 'tiny' has 1 dimension", lambda: sg.build(text=TINY, size=(4, 4, 4))),
+        ("steps is a whole number, not 1.5", lambda: kernel.run(u, steps=1.5)),
+        ("steps of 36893488147419103232 is too large", lambda: kernel.run(u, steps=2**65)),
+        ("step is a whole number, not 0.5", lambda: kernel.run(u, step=0.5)),
+        ("steps is a whole number, not '3'", lambda: kernel.check(steps="3")),
+        ("an extent is a whole number, not 'a'", lambda: kernel.measure(size="a")),
+    ]
+    for text, call in calls:
+        with pytest.raises(sg.UsageError, match=text.replace("(", "[(]")):
+            call()
+    plane = sg.build(text='return stencil { name = "p", shape = star(2, 1), coefficients = identity() + laplacian { dims = 2 } }')
+    for size in (64, (64,), (0, 64), (64, 64, 64)):
+        with pytest.raises(sg.UsageError, match="extents|dimensions"):
+            plane.check(size=size)
+    with pytest.raises(sg.UsageError, match="size has 1 extents, but 'p' has 2 dimensions"):
+        sg.build(text=plane._request.options.text.decode(), size=64)
+    assert kernel.check(size=np.int64(33), steps=np.int32(2)).size == (33,)
+    assert sg.build(text=TINY, size=np.array([50])).info.size == (50,)
+
+
 def test_save_and_load(own: sg.Context, tmp_path: Path) -> None:
     kernel = sg.build(text=TINY, context=own)
     kernel.save(tmp_path / "tiny.kernel")

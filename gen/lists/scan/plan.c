@@ -39,7 +39,7 @@ static const char *const notes[SCAN_ALGORITHMS] = {
 };
 static const pattern_number numbers[] = {
     [SCAN_THREADS] = {"threads", "threads a block", 32, 1024, 0},
-    [SCAN_ITEMS] = {"items", "elements a thread", 1, 32, 1},
+    [SCAN_ITEMS] = {"items", "elements a thread", 1, 64, 1},
     [SCAN_STAGES] = {"stages", "persistent: tiles of a block in shared memory", 1, 4, 1},
     [SCAN_BLOCKS] = {"blocks", "persistent: blocks a multiprocessor", 1, 32, 1},
     [SCAN_AHEAD] = {"ahead", "persistent: tiles that a block sums up before the first looks back",
@@ -59,7 +59,7 @@ static const space_group groups[] = {
     SPACE_GROUP(0, SCAN_LOOK_BACK, SPACE_THREADS(SCAN_THREADS),
                 SPACE_LINE(SCAN_ITEMS, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, 25, 31)),
     SPACE_GROUP(0, SCAN_PERSISTENT, SPACE_THREADS(SCAN_THREADS),
-                {SCAN_ITEMS, BY_PACK, {1, 2, 3, 4, 5, 6, 7, 8}}, SPACE_LINE(SCAN_STAGES, 1, 2, 3),
+                {SCAN_ITEMS, BY_STORED, {1, 2, 3, 4, 5, 6, 7, 8}}, SPACE_LINE(SCAN_STAGES, 1, 2, 3),
                 SPACE_LINE(SCAN_BLOCKS, SPACE_OWN, 1, 2, 3, 4, 5, 6, 8),
                 SPACE_LINE(SCAN_AHEAD, SPACE_OWN, 2), SPACE_LINE(SCAN_DRAW, SPACE_OWN, 2)),
     SPACE_GROUP(0, SCAN_KOGGE_STONE, SPACE_THREADS(SCAN_THREADS),
@@ -86,9 +86,10 @@ static int default_items(scan_algorithm algorithm, size_t element_bytes) {
     }
 }
 
-static size_t shared_bytes(const scan_plan *p, size_t element) {
+/* `element`: bytes as scanned; `stored`: bytes in memory, which differ where they are narrow. */
+static size_t shared_bytes(const scan_plan *p, size_t element, size_t stored) {
     const size_t threads = (size_t)p->threads, items = (size_t)p->items, runs = (size_t)p->runs;
-    const size_t warps = threads / 32, packs = items * element / 16;
+    const size_t warps = threads / 32, packs = items * stored / 16;
     size_t tile = runs < items ? threads * items * element : 0;
     switch ((scan_algorithm)p->schedule.algorithm) {
     case SCAN_LOOK_BACK: /* struct Shared of look_back.cu, its last members at multiples of 8 */
@@ -110,7 +111,8 @@ typedef struct fitter {
     job *job;
     const subject *subject;
     const gpu *gpu;
-    size_t element; /* bytes */
+    size_t element; /* bytes, as it is scanned */
+    size_t stored;  /* bytes, in memory */
     int64_t count;  /* to plan for */
     scan_plan plan;
 } fitter;
@@ -128,41 +130,58 @@ static bool read_measured(const fitter *f, const plans_line *l, int number[SCAN_
         whole = whole && s.number[i] > 0;
     for (int i = 0; i < SCAN_NUMBERS; i++)
         number[i] = s.number[i] > 0 ? s.number[i] : 1;
-    return whole && number[SCAN_ITEMS] * (int)f->element % 16 == 0;
+    return whole && number[SCAN_ITEMS] * (int)f->stored % 16 == 0;
 }
 
 /* The board on which lists of so many elements were measured; NULL: they were not. */
 static const char *find_measured(const fitter *f, int number[SCAN_NUMBERS]) {
-    const char *class = job_print(f->job, "scan %zu bytes", f->element);
+    const char *class = job_print(f->job, "scan %zu bytes", f->stored);
     const plans_line *l =
         plans_for_list(plans_known(f->job, f->gpu), class, f->subject->dtype, f->count);
     return l != NULL && read_measured(f, l, number) ? l->board->name : NULL;
 }
 
-/* Schedules where nothing was measured, by what was fastest on an H100 (plans/h100.plans). Up to 32
-   tiles are one group, which is read at once, so tiles of short lists are as small as that allows.
-   Of longer lists it counts how many rounds the blocks of all multiprocessors make. */
+/* Schedules where nothing was measured, by what was fastest on an H100 (plans/h100.plans), and for
+   16 bits on an H200. Up to 32 tiles are one group, which is read at once, so tiles of short lists
+   are as small as that allows. Of longer lists it counts how many rounds the blocks of all
+   multiprocessors make. */
+typedef struct usual {
+    size_t stored; /* bytes of an element */
+    int64_t count; /* the longest list; 0: any */
+    int64_t each;  /* the most elements that a multiprocessor gets; 0: any */
+    int number[SCAN_RUN];
+} usual;
+
+enum { USUAL = 256, GROUP = 32 * USUAL }; /* threads; those of a group */
+static const usual usual_schedules[] = {
+    {2, 4 * GROUP, 0, {USUAL, 16, 2, 4, 1, 1}},
+    {2, 16 * GROUP, 0, {USUAL, 16, 2, 4, 2, 1}},
+    {2, 0, 1 << 14, {USUAL, 32, 3, 3, 1, 1}},
+    {2, 0, 3 << 14, {USUAL, 32, 2, 4, 1, 1}},
+    {2, 0, 1 << 18, {512, 24, 3, 2, 2, 1}},
+    {2, 0, 0, {USUAL, 56, 2, 3, 2, 2}},
+    {4, 4 * GROUP, 0, {USUAL, 4, 2, 4, 1, 1}},
+    {4, 8 * GROUP, 0, {USUAL, 8, 2, 4, 1, 1}},
+    {4, 12 * GROUP, 0, {USUAL, 12, 2, 4, 1, 1}},
+    {4, 0, 1 << 15, {USUAL, 20, 3, 3, 1, 1}},
+    {4, 0, 1 << 19, {USUAL, 28, 2, 3, 2, 1}},
+    {4, 0, 0, {512, 20, 2, 2, 2, 2}},
+    {8, 2 * GROUP, 0, {USUAL, 2, 2, 4, 1, 1}},
+    {8, 4 * GROUP, 0, {USUAL, 4, 2, 4, 1, 1}},
+    {8, 6 * GROUP, 0, {USUAL, 6, 2, 4, 1, 1}},
+    {8, 8 * GROUP, 0, {USUAL, 8, 2, 4, 1, 1}},
+    {8, 10 * GROUP, 0, {USUAL, 10, 2, 4, 1, 1}},
+    {8, 0, 1 << 15, {USUAL, 18, 2, 2, 1, 1}},
+    {8, 0, 0, {512, 10, 2, 2, 2, 2}},
+};
+
 static void usual_numbers(const fitter *f, int number[SCAN_NUMBERS]) {
-    enum { THREADS = 256, GROUP = 32, SOME = 1 << 15, MANY = 1 << 19 };
-    static const int some[] = {THREADS, 20, 3, 3, 1, 1}, some_wide[] = {THREADS, 18, 2, 2, 1, 1},
-                     many[] = {THREADS, 28, 2, 3, 2, 1}, most[] = {512, 20, 2, 2, 2, 2},
-                     most_wide[] = {512, 10, 2, 2, 2, 2};
-    const bool wide = f->element == 8;
-    const int pack = 16 / (int)f->element, most_few = wide ? 10 : 12;
     const int64_t each = f->count / f->gpu->multiprocessors;
-    if (f->count <= (int64_t)GROUP * THREADS * most_few) {
-        int items = pack;
-        while ((int64_t)GROUP * THREADS * items < f->count)
-            items += pack;
-        const int few[] = {THREADS, items, 2, 4, 1, 1};
-        memcpy(number, few, sizeof few);
-    } else if (each <= SOME) {
-        memcpy(number, wide ? some_wide : some, sizeof some);
-    } else if (!wide && each <= MANY) {
-        memcpy(number, many, sizeof many);
-    } else {
-        memcpy(number, wide ? most_wide : most, sizeof most);
-    }
+    const usual *u = usual_schedules;
+    while (u->stored != f->stored || (u->count > 0 && f->count > u->count) ||
+           (u->each > 0 && each > u->each))
+        u++;
+    memcpy(number, u->number, sizeof u->number);
 }
 
 /* How many blocks a multiprocessor holds, by its shared memory and with at most 1024 threads of 64
@@ -182,9 +201,9 @@ static int room_for_blocks(const fitter *f) {
    shared memory. */
 static void shrink_tile(fitter *f, bool free_stages, bool free_items) {
     scan_plan *p = &f->plan;
-    const int pack = 16 / (int)f->element;
+    const int pack = 16 / (int)f->stored;
     for (;;) {
-        p->shared_bytes = shared_bytes(p, f->element);
+        p->shared_bytes = shared_bytes(p, f->element, f->stored);
         if (p->shared_bytes <= (size_t)f->gpu->shared_per_block)
             return;
         if (free_stages && p->stages > 1)
@@ -234,7 +253,7 @@ static void choose_persistent(fitter *f) {
 static void fit_persistent(fitter *f) {
     scan_plan *p = &f->plan;
     int *chosen = p->schedule.number;
-    const int pack = 16 / (int)f->element;
+    const int pack = 16 / (int)f->stored;
     if (chosen[SCAN_RUN] != 0)
         refuse(f, "run is a number of runs; leave it out");
     if (chosen[SCAN_ITEMS] % pack != 0)
@@ -278,7 +297,7 @@ static void fit_others(fitter *f) {
                                 "a thread has two runs of elements, so items must be even, not %d",
                                 p->items));
     }
-    p->shared_bytes = shared_bytes(p, f->element);
+    p->shared_bytes = shared_bytes(p, f->element, f->stored);
 }
 
 /* A tile stays in the core's cache until it has been scanned, and cores have several. It is a
@@ -308,32 +327,35 @@ static void fit_runs(fitter *f) {
 
 /* Persistent, wherever the items that are asked for are whole packs. On a processor runs,
    unless the schedule has what only others have. */
-static int best_algorithm(const fitter *f, bool narrow) {
+static int best_algorithm(const fitter *f) {
     bool runs = f->gpu->processor != NULL || f->plan.schedule.number[SCAN_RUN] != 0;
     for (int i = 0; i < SCAN_RUN; i++)
         runs = runs && f->plan.schedule.number[i] == 0;
-    if (runs || narrow)
-        return runs ? SCAN_RUNS : SCAN_LOOK_BACK;
+    if (runs)
+        return SCAN_RUNS;
     const int items = f->plan.schedule.number[SCAN_ITEMS];
-    return items * (int)f->element % 16 == 0 ? SCAN_PERSISTENT : SCAN_LOOK_BACK;
+    return items * (int)f->stored % 16 == 0 ? SCAN_PERSISTENT : SCAN_LOOK_BACK;
 }
 
 scan_plan scan_fit(job *j, const subject *subject, const family_request *r) {
+    const dtype stored = pattern_storage(&((const scan *)subject->model)->pattern);
     fitter f = {.job = j,
                 .subject = subject,
                 .gpu = r->gpu,
                 .element = dtype_words[subject->dtype].bytes,
+                .stored = dtype_words[stored].bytes,
                 .count = r->size[0],
                 .plan = {.schedule = pattern_wanted(j, subject, r->schedule), .runs = 1}};
     scan_plan *p = &f.plan;
     p->asked = p->schedule.algorithm != SCAN_AUTO;
-    const bool narrow = dtype_is_narrow(pattern_storage(&((const scan *)subject->model)->pattern));
     if (!p->asked)
-        p->schedule.algorithm = best_algorithm(&f, narrow);
+        p->schedule.algorithm = best_algorithm(&f);
     f.gpu = p->gpu = pattern_board(&scan_words, &p->schedule, r->gpu);
-    if (narrow && p->schedule.algorithm != SCAN_LOOK_BACK && p->schedule.algorithm != SCAN_RUNS)
-        refuse(&f, "it keeps elements as they are, and half and bfloat16 are converted; look-back "
-                   "and runs do so");
+    const scan_algorithm algorithm = p->schedule.algorithm;
+    if (dtype_is_narrow(stored) && algorithm != SCAN_PERSISTENT && algorithm != SCAN_LOOK_BACK &&
+        algorithm != SCAN_RUNS)
+        refuse(&f, "it keeps elements as they are, and half and bfloat16 are converted; "
+                   "persistent, look-back and runs do so");
     if (p->schedule.algorithm == SCAN_PERSISTENT)
         fit_persistent(&f);
     else if (p->schedule.algorithm == SCAN_RUNS)

@@ -41,6 +41,11 @@ const char *temporal_refuse_cascade(const plan_facts *, const schedule *);
 /* A plan of which nothing is laid out yet gets one point and one thread along every axis. */
 void temporal_begin(plan *);
 
+/* In 2D and 3D cells beyond a mirrored side are copied from inside: the sizes that this takes. */
+void temporal_need_images(plan *);
+/* The constant `images` of plan.h, by which templates leave out what no boundary asks for. */
+void temporal_write_images(text *, const plan *);
+
 /* Each returns NULL, or the refusal. Registers beyond those that a thread may have
    (temporal_most_registers) lie in local memory, which costs time; too many of them are refused. */
 const char *temporal_check_lane(job *, const plan *, int axis);

@@ -87,6 +87,7 @@ static const char *fit(job *j, plan *p) {
     p->block[0] = threads;
     for (int k = 0; k < LANE_AXES; k++)
         p->tile[k] = p->per_block[k] = s->tile[k];
+    temporal_need_images(p);
     refusal = temporal_check_registers(j, p, choose_keep(p));
     return refusal != NULL ? refusal : plan_take_shared(j, p, (int64_t)levels_bytes(p));
 }
@@ -141,6 +142,7 @@ static void constants(text *t, const plan *p, const program *program) {
                 "    static constexpr bool keep = %s, corners = %s, copy_packs = true;\n",
                 s->time, s->lane[0], s->lane[1], f->lanes, f->input, f->halo_low[0], p->walk,
                 f->keep ? "true" : "false", f->corners ? "true" : "false");
+    temporal_write_images(t, p);
 }
 
 /* The steps that whole launches leave are single steps. */

@@ -69,6 +69,7 @@ static const char *fit(job *j, plan *p) {
     p->block[2] = s->stages;
     if (p->facts->model->sides[0][0].kind != BOUNDARY_PERIODIC)
         p->least[0] = s->tile[0] + (s->time + 1) * larger(p->low[0], p->high[0]) + s->vector;
+    temporal_need_images(p);
     const char *refusal = temporal_check_lane(j, p, 0);
     if (refusal == NULL)
         refusal = check_strips(j, p);
@@ -153,6 +154,7 @@ static void constants(text *t, const plan *p, const program *program) {
                 s->time, s->stages, s->lane[0], s->vector, p->fused.rows, p->fused.input,
                 PLAN_STRIP_BYTES, p->walk, p->low[2], p->high[2],
                 plan_resident(p) * p->gpu->multiprocessors);
+    temporal_write_images(t, p);
 }
 
 /* Launches of fewer steps leave out warps. */

@@ -6,6 +6,7 @@
 --   lists.own: operators of the spec's own, by name: keys that follow `name`
 local lists = {}
 
+lists.narrow = { half = true, bfloat16 = true } -- of 16 bits, which not all algorithms take
 lists.dtypes = { "float", "double", "int32", "int64", "uint32" }
 lists.kinds = { "random", "constant", "sorted", "reversed", "few", "wild" }
 
@@ -87,7 +88,7 @@ lists.own = {
   last = "op = function(a, b) return where(eq(b, 0), a, b) end, identity = 0",
   plus_product = "op = function(a, b) return a + b + a * b end, commutative = true, identity = 0",
 }
-local lowest = { float = "-math.huge", double = "-math.huge", int32 = "-2147483648", uint32 = "0",
+local lowest = { float = "-math.huge", half = "-math.huge", bfloat16 = "-math.huge", double = "-math.huge", int32 = "-2147483648", uint32 = "0",
                  int64 = "math.mininteger" }
 
 -- The keys of an operator: its name, or a function.
@@ -105,7 +106,7 @@ lists.operators = { "sum", "product", "min", "max", "all", "any", "and", "or", "
 -- them alone.
 function lists.fitting(name, dtype)
   if (name == "and" or name == "or" or name == "xor" or name == "plus_product") then
-    return ({ float = "int32", double = "int64" })[dtype] or dtype
+    return ({ float = "int32", double = "int64", half = "uint32", bfloat16 = "int32" })[dtype] or dtype
   end
   return dtype
 end

@@ -76,6 +76,44 @@ static void modes_are_kept(void **state) {
     free(path);
 }
 
+static void begin_text(whole_file *w, const char *path, const char *text) {
+    assert_int_equal(whole_file_begin(w, AT_FDCWD, path, WHOLE_FILE_USUAL), 0);
+    assert_int_equal(whole_file_write(w, text, strlen(text)), 0);
+}
+
+static void placed_files_can_be_taken_back(void **state) {
+    (void)state;
+    char *folder = scratch_path("placed");
+    char *fresh = scratch_path("placed/fresh"), *old = scratch_path("placed/old");
+    whole_file a, b;
+    assert_int_equal(mkdir(folder, 0755), 0);
+    for (int keep = 0; keep < 2; keep++) {
+        assert_int_equal(write_text(old, "before", WHOLE_FILE_USUAL), 0);
+        begin_text(&a, fresh, "new");
+        begin_text(&b, old, "newer");
+        assert_int_equal(whole_file_place(&a), 0);
+        assert_int_equal(whole_file_place(&b), 0);
+        expect_text(fresh, "new");
+        expect_text(old, "newer");
+        whole_file_settle(&a, keep == 1);
+        whole_file_settle(&b, keep == 1);
+        expect_text(old, keep == 1 ? "newer" : "before");
+        assert_int_equal(count_files(folder, ""), keep == 1 ? 2 : 1);
+    }
+    expect_text(fresh, "new");
+    /* What lies there now is no file any more. */
+    begin_text(&a, fresh, "newest");
+    assert_int_equal(unlink(fresh), 0);
+    assert_int_equal(mkdir(fresh, 0755), 0);
+    assert_int_equal(whole_file_place(&a), EISDIR);
+    whole_file_settle(&a, false);
+    assert_int_equal(mode_of(fresh) & S_IFMT, S_IFDIR);
+    assert_int_equal(count_files(folder, ""), 2);
+    free(folder);
+    free(fresh);
+    free(old);
+}
+
 /* A user other than the superuser, who may write anywhere. */
 static int write_what_is_closed(void *unused) {
     (void)unused;
@@ -236,6 +274,7 @@ static void one_file_has_many_spellings(void **state) {
 static const struct CMUnitTest tests[] = {
     IN_FOLDER(links_are_followed),
     IN_FOLDER(modes_are_kept),
+    IN_FOLDER(placed_files_can_be_taken_back),
     IN_FOLDER(what_is_closed_is_refused_at_the_beginning),
     IN_FOLDER(long_names_and_paths),
     IN_FOLDER(what_cannot_be_is_refused),

@@ -27,6 +27,17 @@ static void test_prints_exactly(void **state) {
     const uint32_t all = UINT32_MAX;
     expect_text(DTYPE_FLOAT, &tenth, "0.1");
     expect_text(DTYPE_FLOAT, &tiny, "1e-45");
+    static const struct {
+        double value;
+        const char *text;
+    } round[] = {{100, "100"},         {-20, "-20"},       {150000, "150000"}, {1e6, "1e+06"},
+                 {999999, "999999"},   {120000, "120000"}, {-1e5, "-100000"},  {10.5, "10.5"},
+                 {2500000, "2.5e+06"}, {1e-5, "1e-05"},    {1e15, "1e+15"},    {10, "10"}};
+    for (size_t i = 0; i < LENGTH(round); i++) {
+        const float narrow = (float)round[i].value;
+        expect_text(DTYPE_DOUBLE, &round[i].value, round[i].text);
+        expect_text(DTYPE_FLOAT, &narrow, round[i].text);
+    }
     expect_text(DTYPE_DOUBLE, &third, "0.3333333333333333");
     expect_text(DTYPE_DOUBLE, &large, "1e+300");
     expect_text(DTYPE_DOUBLE, &zero, "-0");

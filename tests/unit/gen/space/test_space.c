@@ -238,6 +238,23 @@ static void test_search(void **state) {
     job_end(list.job);
 }
 
+/* Scans of 16 bits are read in packs of 8, and the longest runs of a thread are 64 elements. */
+static void test_packs_of_16_bits(void **state) {
+    (void)state;
+    made m = make_for("return scan { name = 's', dtype = 'half', algorithm = 'persistent' }", NULL,
+                      "sm_90", 1 << 24, 1, 1, 1);
+    int longest = 0;
+    for (int i = 0; i < m.space->count; i++) {
+        const char *at = strstr(m.space->candidates[i].plan, "items=");
+        assert_non_null(at);
+        const int items = atoi(at + strlen("items="));
+        assert_int_equal(items % 8, 0);
+        longest = items > longest ? items : longest;
+    }
+    assert_int_equal(longest, 64);
+    job_end(m.job);
+}
+
 static void test_twice(void **state) {
     (void)state;
     made a = make_for(STAR(2, ""), NULL, "sm_90", 500, 400, 1, 8);
@@ -291,6 +308,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(every_family_fills_its_row),
     cmocka_unit_test(test_wholes),
     cmocka_unit_test(test_values),
+    cmocka_unit_test(test_packs_of_16_bits),
     cmocka_unit_test(test_twice),
     cmocka_unit_test(test_search),
     cmocka_unit_test(test_matrix),

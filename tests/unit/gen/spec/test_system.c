@@ -100,7 +100,7 @@ static void a_step_is_calls(void **state) {
 static void a_constant_is_put_into_all_stages(void **state) {
     (void)state;
     const spec_assignment b = {"b", 0.5};
-    const spec_constants constants = {&b, 1, 0};
+    const spec_constants constants = {&b, 1, 0, NULL};
     loaded l = {.path = "test.lua", .text = three, .constants = &constants};
     l.fault = job_run(&allocator_libc, load_body, &l, &l.job);
     assert_int_equal(l.fault, FAULT_NONE);
@@ -126,7 +126,7 @@ typedef struct bad_system {
 static const bad_system bad[] = {
     {SYSTEM("u = 'inout', s = 'scratch'", STAGE("", "u = f.s(0, 0)") STAGE("", "s = f.u(0, 0)")), 5,
      "scratch field 's' is read before a stage has written it: in each step it holds nothing until "
-     "then"},
+     "then; put the stage that writes it first, or make it inout, which keeps its values"},
     {SYSTEM("u = 'inout', v = 'inout'", STAGE("", ONE)), 1,
      "field 'v' is inout, but no stage writes it: return it from a stage, or make it in"},
     {SYSTEM("u = 'inout', e = 'out'", STAGE("", ONE)), 1,

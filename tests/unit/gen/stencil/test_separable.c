@@ -98,7 +98,7 @@ static void test_constants(void **state) {
     (void)state;
     loaded l;
     const spec_assignment k = {"k", 4};
-    const spec_constants constants = {&k, 1, 0};
+    const spec_constants constants = {&k, 1, 0, NULL};
     l = (loaded){.path = "test.lua",
                  .text = FILTER("weights = { { 1, 2 }, { 2, param 'k' } }"),
                  .constants = &constants};

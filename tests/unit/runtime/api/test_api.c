@@ -277,6 +277,48 @@ static void specs_are_counted(void **state) {
     assert_int_equal(index, 1);
 }
 
+static void specs_are_built_by_name(void **state) {
+    (void)state;
+    const char *two = "local k = param 'k'\n"
+                      "local a = { 1 - 2 * k, k, k }\n"
+                      "local b = { 1 - 4 * k, 2 * k, 2 * k }\n"
+                      "return { stencil { name = 'a', shape = star(1, 1), coefficients = a },\n"
+                      "  stencil { name = 'b', shape = star(1, 1), coefficients = b } }";
+    const sg_constant k = {"k", 0.25};
+    sg_build_options options = {.struct_size = sizeof options, .text = two, .source_only = 1};
+    sg_kernel *first, *second, *again, *other;
+    options.name = "a";
+    expect_ok(sg_build(context, "two.lua", &options, &first));
+    options.name = "b";
+    expect_ok(sg_build(context, "two.lua", &options, &second));
+    assert_string_equal(sg_kernel_text(first, SG_TEXT_NAME), "a");
+    assert_string_equal(sg_kernel_text(second, SG_TEXT_NAME), "b");
+    expect_ok(sg_build(context, "two.lua", &options, &again)); /* the context remembers it */
+    assert_ptr_equal(second, again);
+    options.constants = &k; /* they are those of the spec that is named */
+    options.constant_count = 1;
+    expect_ok(sg_build(context, "two.lua", &options, &other));
+    assert_non_null(strstr(sg_kernel_text(other, SG_TEXT_MODEL), "0.5*u(1)"));
+    sg_explanation *told;
+    expect_ok(sg_explain(context, "two.lua", &options, &told));
+    assert_string_equal(told->name, "b");
+    sg_explanation_free(told);
+    sg_release(first);
+    sg_release(second);
+    sg_release(again);
+    sg_release(other);
+    options.name = "c";
+    assert_int_equal(sg_build(context, "two.lua", &options, &other), SG_ERROR_USAGE);
+    assert_string_equal(sg_error(context), "error: two.lua returns no spec named 'c'; it has a, b");
+    options = (sg_build_options){.struct_size = offsetof(sg_build_options, name),
+                                 .text = two,
+                                 .source_only = 1,
+                                 .name = "b"}; /* an older program's */
+    expect_ok(sg_build(context, "two.lua", &options, &other));
+    assert_string_equal(sg_kernel_text(other, SG_TEXT_NAME), "a");
+    sg_release(other);
+}
+
 /* ---- binaries ------------------------------------------------------------------------------ */
 
 static void binaries_are_kept(void **state) {
@@ -312,6 +354,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(a_cuda_context_is_for_cuda),
     cmocka_unit_test(errors_say_what_and_where),
     cmocka_unit_test(specs_are_counted),
+    cmocka_unit_test(specs_are_built_by_name),
     cmocka_unit_test(binaries_are_kept),
 };
 

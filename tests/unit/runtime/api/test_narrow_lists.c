@@ -188,11 +188,14 @@ static void scan(sg_kernel *k, int type, int count) {
 
 static void running_sums_are_rounded_once(void **state) {
     (void)state;
+    static const char *const schedules[] = {
+        "look-back threads=64 items=3", "persistent threads=64 items=24 stages=3 ahead=2", NULL};
     for (int t = 0; t < TYPES; t++)
-        for (int exclusive = 0; exclusive < 2; exclusive++) {
+        for (int way = 0; way < 6; way++) {
+            const int exclusive = way % 2;
             sg_kernel *k = build_list(
                 "scan", exclusive ? "op = 'sum', kind = 'exclusive', init = 3" : "op = 'sum'", t,
-                exclusive ? "look-back threads=64 items=3" : NULL);
+                schedules[way / 2]);
             draw(t, (uint64_t)(40 + t));
             for (int c = 0; c < COUNTS; c++) {
                 scan(k, t, counts[c]);
@@ -218,8 +221,10 @@ static void running_sums_are_rounded_once(void **state) {
 static void exact_sums_infinities_and_nan(void **state) {
     (void)state;
     enum { COUNT = 1001 };
-    for (int t = 0; t < TYPES; t++) {
-        sg_kernel *k = build_list("scan", "op = 'sum'", t, NULL);
+    for (int way = 0; way < 2 * TYPES; way++) {
+        const int t = way / 2;
+        sg_kernel *k =
+            build_list("scan", "op = 'sum'", t, way % 2 ? "persistent threads=32 items=8" : NULL);
         for (int i = 0; i < COUNT; i++)
             wide_x[i] = (float)(i % 100 + 33);
         wide_x[900] = INFINITY;

@@ -216,7 +216,8 @@ static void what_cannot_be_is_refused(void **state) {
     expect_refused(HEAT("storage = 'int32'"), NULL, "storage");
     expect_refused("return merge { name = 'm', keys = 'half' }", NULL,
                    "keys: expected one of float, double, int32");
-    expect_refused("return scan { name = 's', dtype = 'half' }", "persistent", "look-back");
+    expect_refused("return scan { name = 's', dtype = 'half' }", "kogge-stone",
+                   "persistent, look-back and runs do so");
 }
 
 /* ---- systems --------------------------------------------------------------------------------- */
