@@ -30,6 +30,7 @@ struct plan {
     static constexpr bool wraps = false, gives_values = false; // some side
     static constexpr int time = 4, lane_x = 20, stages = 4;
     static constexpr int input_slots = 3, strip_bytes = 128, wave = 264;
+    static constexpr bool images = true; // some cells beyond a side are images of others
     static constexpr int words = 2;
     static constexpr bool star = true;
     static constexpr int ahead = 2, slab = 1 << 21;

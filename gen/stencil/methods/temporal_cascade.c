@@ -413,8 +413,7 @@ const form temporal_cascade = {.file = "cascade.cu",
 const char *temporal_refuse_cascade(const plan_facts *f, const schedule *s) {
     const model *m = f->model;
     if (m->dims == 1)
-        return "in 1D it makes several steps of one field by a linear update whose sides are "
-               "fixed, zero, constant or periodic";
+        return "in 1D it makes several steps of one field by a linear update";
     if (fused_refuse_sides(m) != NULL)
         return fused_refuse_sides(m);
     for (int o = 0; o < m->output_count; o++) {

@@ -209,7 +209,9 @@ static void what_cannot_be_fused_is_refused(void **state) {
     static const struct {
         const char *spec, *line, *text;
     } cases[] = {
-        {KEYS(COEFFICIENTS ", boundary = 'clamp'"), "temporal stages=2", "only for one field"},
+        {"return stencil { name = 's', shape = points { {0,0}, {1,0} }, coefficients = { 1, 2 }, "
+         "boundary = 'mirror' }",
+         "temporal stages=2", "only for one field"},
         {"return stencil { name = 's', dims = 1, update = function(u) return max(u(1), u(0)) end }",
          "temporal", "in 1D it makes several steps of one field by a linear update"},
         {"return stencil { name = 's', dims = 2, fields = { u = 'inout', v = 'out' }, "
