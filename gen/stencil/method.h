@@ -78,7 +78,6 @@ typedef struct method {
                                    gen/stencil/schedule.h */
     bool serial;                /* a block is one thread: it suits processors, and no GPU */
     bool fused;                 /* makes several steps a launch, at least two */
-    bool known_of_floats;       /* cells of 16 bits take it where floats would: see the planner */
     bool chains;                /* it makes stages one after the other, and nothing else */
     bool walks_open;            /* how far blocks walk is chosen last, by the grid's size */
     int textbook_tile; /* the textbook's input tile along an axis; 0: none is in shared memory */
