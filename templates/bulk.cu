@@ -126,7 +126,8 @@ __device__ __forceinline__ void add_line(const Lines<0, y> &lines, const Argumen
     }
 }
 // All rows of the plane, one after the other, so that few are in registers at a time. Those that
-// complete sums come last, and complete sums leave for `done` at once: new sums take their registers.
+// complete sums come last, and complete sums leave for `done` at once, so that new ones can take
+// their registers.
 template <int n = 0, class Done>
 __device__ __forceinline__ void add(const Cell *shared, int plane, int x, int first_y,
                                     const Arguments &a, Sums &sum, const Done &done) {

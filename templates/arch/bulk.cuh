@@ -64,7 +64,8 @@ template <int slots, int readers> struct Slots {
     __device__ __forceinline__ void release() const {
         __syncwarp(); // all lanes have read
         if (threadIdx.x % 32 == 0)
-            asm volatile("mbarrier.arrive.shared.b64 _, [%0];" ::"r"(freed + 8 * slot()) : "memory");
+            asm volatile("mbarrier.arrive.shared.b64 _, [%0];" ::"r"(freed + 8 * slot())
+                         : "memory");
     }
 };
 
