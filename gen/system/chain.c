@@ -206,7 +206,12 @@ static void check_axis(chaining *c, int axis) {
     for (int side = 0; side < 2; side++) {
         bool clamps = false, mirrors = false;
         for (int i = 0; i < c->chain->source_count; i++) {
-            const boundary kind = c->chain->sources[i].sides[axis][side].kind;
+            const boundary kind = c->chain->sources[i].sides[axis][side].kind,
+                           other_end = c->chain->sources[i].sides[axis][1 - side].kind;
+            /* In a small grid the mirror leads to the value beyond the other end. */
+            if (kind == BOUNDARY_MIRROR &&
+                (other_end == BOUNDARY_ZERO || other_end == BOUNDARY_CONSTANT))
+                fusing_refuse(c->fusing, differ);
             ring |= kind == BOUNDARY_PERIODIC;
             other |= kind != BOUNDARY_PERIODIC && kind != BOUNDARY_FIXED;
             clamps |= kind == BOUNDARY_CLAMP;
