@@ -69,7 +69,8 @@ template <int slots, int readers> struct Slots {
     __device__ __forceinline__ void release(int which) const {
         __syncwarp(); // all lanes have read
         if (threadIdx.x % 32 == 0)
-            asm volatile("mbarrier.arrive.shared.b64 _, [%0];" ::"r"(freed + 8 * which) : "memory");
+            asm volatile("mbarrier.arrive.shared.b64 _, [%0];" ::"r"(freed + 8 * which)
+                         : "memory");
     }
 };
 
