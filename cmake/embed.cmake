@@ -1,7 +1,15 @@
-# Writes a C file that defines `const char SYMBOL[]`, the text of INPUT. Run with cmake -P.
-file(READ "${INPUT}" hex HEX)
-string(REGEX REPLACE "([0-9a-f][0-9a-f])" "0x\\1," bytes "${hex}")
-string(REGEX REPLACE "((0x..,){20})" "\\1\n" bytes "${bytes}")
-get_filename_component(name "${INPUT}" NAME)
-file(WRITE "${OUTPUT}" "/* Made from ${name}. */\nextern const char ${SYMBOL}[];\n"
-                       "const char ${SYMBOL}[] = {\n${bytes}0};\n")
+# Writes a C file that defines `const char SYMBOL[]`, the text of a file, for each pair of file and symbol in FILES, below
+# ROOT. Run with cmake -P. The texts are string literals, which compile ten times as fast as lists of numbers.
+set(output "")
+while(FILES)
+  list(POP_FRONT FILES file symbol)
+  file(READ "${ROOT}/${file}" text)
+  string(REPLACE "\\" "\\\\" text "${text}")
+  string(REPLACE "\"" "\\\"" text "${text}")
+  string(REPLACE "?" "\\?" text "${text}") # no trigraphs
+  string(REPLACE "\n" "\\n\"\n\"" text "${text}")
+  get_filename_component(name "${file}" NAME)
+  string(APPEND output "/* Made from ${name}. */\nextern const char ${symbol}[];\n"
+                       "const char ${symbol}[] = \"${text}\";\n")
+endwhile()
+file(WRITE "${OUTPUT}" "${output}")

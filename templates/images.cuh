@@ -88,6 +88,13 @@ __device__ __forceinline__ void add_images_of(const At &at, const Arguments &a, 
     }
 }
 
+// Whether row `i` needs the function below: it is the first one, stands for others, or lies behind the last.
+template <int axis> __device__ __forceinline__ bool has_images(Index i, Index size) {
+    constexpr int first = mirrors<axis, 0> ? beyond_side<axis, 0> : 0;
+    constexpr int last = mirrors<axis, 1> ? beyond_side<axis, 1> : 0;
+    return (copies<axis, 0> && i >= 0 && i <= first) || (copies<axis, 1> && i >= size - 1 - last);
+}
+
 // What row `i` of the grid adds to the sums: for itself, if it lies inside, and for the rows beyond
 // that it stands for. The first row finds sums of rows that are none.
 template <int depth, class At>

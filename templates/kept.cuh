@@ -16,8 +16,8 @@ template <int axis, int side> __device__ constexpr Kept kept_by(Index size, int 
             kind == Boundary::periodic ? 0 : reach};
 }
 template <int axis> __device__ constexpr bool keeps_at(Index i, Index size, int low, int high) {
-    return (!copies<axis, 0> && kept_by<axis, 0>(size, low).has(i)) ||
-           (!copies<axis, 1> && kept_by<axis, 1>(size, high).has(i));
+    return (!(plan::images && copies<axis, 0>) && kept_by<axis, 0>(size, low).has(i)) ||
+           (!(plan::images && copies<axis, 1>) && kept_by<axis, 1>(size, high).has(i));
 }
 
 // Which of a patch's columns (rows) one side keeps, a bit each, where the tile's first output point
@@ -26,7 +26,7 @@ template <int axis, int side>
 __device__ constexpr unsigned aligned_bits(int halo, int output, int lane, int reach) {
     const Kept kept = kept_by<axis, side>(output, reach);
     unsigned bits = 0;
-    for (int i = 0; i < kept.count && !copies<axis, side>; ++i)
+    for (int i = 0; i < kept.count && !(plan::images && copies<axis, side>); ++i)
         bits |= 1u << (halo + int(kept.first) + i) % lane;
     return bits;
 }
@@ -57,7 +57,10 @@ template <Care care> struct Where {
                   aligned_bits<1, 1>(tile::halo_y, plan::tile_y, plan::lane_y, plan::high_y)
         : care == Care::all ? ~0u
                             : 0;
-    // Where in what a thread sees of a row, or of a column, an edge's own cell may be.
+};
+
+// Where in what a thread sees of a row, or of a column, an edge's own cell may be.
+template <Care care> struct Ends {
     static constexpr unsigned first_column =
         care == Care::left  ? places_of<0>(plan::halo_x, plan::lane_x, plan::low_x, plan::high_x)
         : care == Care::all ? any_place<0>(plan::lane_x, plan::low_x, plan::high_x)

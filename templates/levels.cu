@@ -147,24 +147,24 @@ __device__ __forceinline__ void copy_rows(Rows &row, unsigned here) {
 }
 template <Care care>
 __device__ __forceinline__ void copy_images(const KeptBits &bits, Rows &row) {
-    using At = Where<care>;
+    using At = Ends<care>;
 #pragma unroll
     for (int r = 0; r < rows; ++r)
         if (plan::corners || (r >= plan::low_y && r < plan::low_y + plan::lane_y)) {
-            if (copies<0, 0> && At::first_column != 0)
+            if (plan::images && copies<0, 0> && At::first_column != 0)
                 copy_columns<0, At::first_column>(row[r], bits.first_column);
-            if (copies<0, 1> && At::last_column != 0)
+            if (plan::images && copies<0, 1> && At::last_column != 0)
                 copy_columns<1, At::last_column>(row[r], bits.last_column);
         }
-    if (copies<1, 0> && At::first_row != 0)
+    if (plan::images && copies<1, 0> && At::first_row != 0)
         copy_rows<0, At::first_row>(row, bits.first_row);
-    if (copies<1, 1> && At::last_row != 0)
+    if (plan::images && copies<1, 1> && At::last_row != 0)
         copy_rows<1, At::last_row>(row, bits.last_row);
 }
 
 // Adds a plane of the level below, the one of number `arrived`, and completes the one high_z
-// before.
-template <int level, Care care>
+// before. `images`: the plane stands for others, or lies behind the last one.
+template <int level, Care care, bool images>
 __device__ __forceinline__ void add_level(const Walk &w, State &s, const KeptBits &bits,
                                           const Rows &row, int arrived, Patch &out) {
     using Kept = Where<care>;
@@ -185,7 +185,7 @@ __device__ __forceinline__ void add_level(const Walk &w, State &s, const KeptBit
             for (int k = 0; k + 1 < depth; ++k)
                 sum[0][k] = before[k];
             sum[0][depth - 1] = 0;
-            if (care == Care::all && (copies<2, 0> || copies<2, 1>))
+            if constexpr (plan::images && images)
                 add_row_and_images(AtRows{row, e, r}, w.a, w.origin.z + arrived, sum);
             else
                 add_plane(AtRows{row, e, r}, w.a, sum);
@@ -247,9 +247,14 @@ __device__ __forceinline__ void make_levels(Walk &w, State &s, const KeptBits &b
 #else
         read_rows<level>(w, s, i, row);
 #endif
-        copy_images<care>(bits, row);
+        if (plan::images && care != Care::none)
+            copy_images<care>(bits, row);
         Patch out;
-        add_level<level, care>(w, s, bits, row, arrived, out);
+        if (plan::images && (copies<2, 0> || copies<2, 1>) && care == Care::all &&
+            has_images<2>(w.origin.z + arrived, w.a.size[2]))
+            add_level<level, care, true>(w, s, bits, row, arrived, out);
+        else
+            add_level<level, care, false>(w, s, bits, row, arrived, out);
         pass_on<level>(w, s, i, arrived - plan::high_z, out);
         make_levels<level - 1, care>(w, s, bits, i);
     }
@@ -264,7 +269,8 @@ __device__ __forceinline__ void make_planes(Walk &w, State &s, Iteration &i, int
     if constexpr (care != Care::none) {
         bits.columns = w.kept_columns();
         bits.rows = w.kept_rows();
-        w.place_images(bits);
+        if (plan::images)
+            w.place_images(bits);
     }
     while (i.number < until) {
         copies_wait<ahead - 1>();
@@ -290,7 +296,7 @@ extern "C" __global__ void __launch_bounds__(plan::threads, plan::blocks)
     const int iterations = w.loaded + plan::time - 1;
     const int first = int(min(Index(iterations), max(Index(0), plan::low_z - w.origin.z + reach)));
     const int end =
-        int(min(Index(iterations), max(Index(first), w.a.size[2] - plan::high_z - mirrors<2, 1> -
+        int(min(Index(iterations), max(Index(first), w.a.size[2] - plan::high_z - (plan::images && mirrors<2, 1>) -
                                                          w.origin.z)));
     const Care care = w.care();
     Iteration i = {0, 0};

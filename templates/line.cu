@@ -124,8 +124,6 @@ template <> struct Keeper<true> {
     // After a step, cells next to a clamped or mirrored end take the values of those inside that they
     // are images of.
     __device__ __forceinline__ void copy_images(const Arguments &a, Real (&value)[points]) const {
-        if (!copies<0, 0> && !copies<0, 1>)
-            return;
         give(value, shared);
         warp_barrier(); // all points of the stretch are there
         for (int i = lane(); i < low + high; i += warp_size) {
@@ -175,13 +173,16 @@ __device__ __forceinline__ void make_steps(Real (&value)[points], const Argument
 #pragma unroll 1
     for (int pair = a.steps / 2; pair > 0; --pair) {
         step<true>(value, next, a, keeper);
-        keeper.copy_images(a, next);
+        if (plan::images)
+            keeper.copy_images(a, next);
         step<false>(next, value, a, keeper);
-        keeper.copy_images(a, value);
+        if (plan::images)
+            keeper.copy_images(a, value);
     }
     if (a.steps % 2 != 0) {
         step<true>(value, next, a, keeper);
-        keeper.copy_images(a, next);
+        if (plan::images)
+            keeper.copy_images(a, next);
 #pragma unroll
         for (int i = 0; i < points; ++i)
             value[i] = next[i];
@@ -280,7 +281,7 @@ __device__ __forceinline__ void make_inner(const Arguments &a, Index first, Real
 template <int side> __device__ __forceinline__ Index kept_cells() {
     constexpr Boundary kind = Edge<0, side>::kind;
     return kind == Boundary::fixed                            ? (side == 0 ? low : high)
-           : kind == Boundary::periodic || copies<0, side> ? -width
+           : kind == Boundary::periodic || (plan::images && copies<0, side>) ? -width
                                                               : 0;
 }
 

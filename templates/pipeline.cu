@@ -59,15 +59,16 @@ template <bool side, bool ends>
 __device__ __forceinline__ void step(const Arguments &a, const Strip &s, const Place &me, Index row,
                                      Sums &sums, Real (&value)[points]) {
     Line line(value);
-    if (side && copies<0, 0>)
+    if (plan::images && side && copies<0, 0>)
         copy_columns<0, places_low>(line.element, me.first_cell);
-    if (side && copies<0, 1>)
+    if (plan::images && side && copies<0, 1>)
         copy_columns<1, places_high>(line.element, me.last_cell);
     bool kept_row[below + 1];
 #pragma unroll
     for (int k = 0; k <= below; ++k)
-        kept_row[k] = ends && ((!copies<2, 0> && row - below + k < s.kept_to) ||
-                               (!copies<2, 1> && row - below + k >= s.kept_from));
+        kept_row[k] =
+            ends && ((row - below + k < s.kept_to && !(plan::images && copies<2, 0>)) ||
+                     (row - below + k >= s.kept_from && !(plan::images && copies<2, 1>)));
 #pragma unroll
     for (int p = 0; p < points; ++p) {
         Real sum[1][held + 1];
@@ -75,7 +76,7 @@ __device__ __forceinline__ void step(const Arguments &a, const Strip &s, const P
         for (int k = 0; k < held; ++k)
             sum[0][k] = sums[k][p];
         sum[0][held] = 0;
-        if (ends && (copies<2, 0> || copies<2, 1>))
+        if (plan::images && ends && (copies<2, 0> || copies<2, 1>))
             add_row_and_images(AtLine{line, p}, a, row, sum);
         else
             add_plane(AtLine{line, p}, a, sum);
@@ -236,9 +237,9 @@ __device__ __forceinline__ void walk(const Arguments &a, const Strip &s, SharedA
     me.lane = pinned(lane());
     me.low_lane = pinned(s.low ? lane() : -1);
     me.high_lane = pinned(s.high ? lane() : -1);
-    if (copies<0, 0>)
+    if (plan::images && copies<0, 0>)
         me.first_cell = s.low ? place_bit(plan::low_x + halo - lane() * points) : 0;
-    if (copies<0, 1>)
+    if (plan::images && copies<0, 1>)
         me.last_cell =
             s.high ? place_bit(plan::low_x + halo + plan::tile_x - 1 - lane() * points) : 0;
     const int stages = blockDim.z;

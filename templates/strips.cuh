@@ -27,17 +27,18 @@ __device__ constexpr int kept_lane(int first, int count, int p) {
     return -1;
 }
 __device__ constexpr int kept_low(int p) {
-    return kept_lane(halo - (inside<0, 0> ? 0 : plan::low_x), copies<0, 0> ? 0 : plan::low_x, p);
+    return kept_lane(halo - (inside<0, 0> ? 0 : plan::low_x),
+                     (plan::images && copies<0, 0>) ? 0 : plan::low_x, p);
 }
 __device__ constexpr int kept_high(int p) {
     return kept_lane(halo + plan::tile_x - (inside<0, 1> ? plan::high_x : 0),
-                     copies<0, 1> ? 0 : plan::high_x, p);
+                     (plan::images && copies<0, 1>) ? 0 : plan::high_x, p);
 }
 // Where in what a lane sees of a row the grid's first and last cell may be.
 constexpr unsigned places_low = places_of<0>(halo, points, plan::low_x, plan::high_x);
 constexpr unsigned places_high =
     places_of<1>(halo + plan::tile_x - 1, points, plan::low_x, plan::high_x);
-static_assert((!copies<0, 0> && !copies<0, 1>) || plan::low_x + points + plan::high_x <= 32,
+static_assert(!plan::images || plan::low_x + points + plan::high_x <= 32,
               "a bit for each place");
 
 // What a block works on. It lies in shared memory, since few turns need it.
@@ -106,17 +107,16 @@ __device__ __forceinline__ Strip strip_of(const Arguments &a, int stages) {
     s.y1 = walk_begin(a, blockIdx.z + 1);
     s.begin = s.y0 - stages * levels * above;
     if (!endless<2>)
-        s.begin = max(s.begin, Index(inside<2, 0> || copies<2, 0> ? 0 : -above));
+        s.begin = max(s.begin, Index(inside<2, 0> || (plan::images && copies<2, 0>) ? 0 : -above));
     // A turn stores `rows` rows, from y0 on. What comes before the first that matters may be anything.
     s.begin -= (rows - (s.y0 - s.begin + (stages - 1) * lag + levels * below) % rows) % rows;
     constexpr Index far = Index(1) << 60;
-    s.kept_to = endless<2>     ? -far
-                : copies<2, 0> ? 1 - below + (mirrors<2, 0> ? above : 0)
-                : inside<2, 0> ? above
-                               : 0;
-    s.kept_from = endless<2> ? far
-                             : a.size[2] - (copies<2, 1> ? 1 + (mirrors<2, 1> ? below : 0)
-                                                         : (inside<2, 1> ? below : 0));
+    s.kept_to = endless<2> ? -far : inside<2, 0> ? above : 0;
+    s.kept_from = endless<2> ? far : a.size[2] - (inside<2, 1> ? below : 0);
+    if (plan::images && copies<2, 0>)
+        s.kept_to = 1 - below + (mirrors<2, 0> ? above : 0);
+    if (plan::images && copies<2, 1>)
+        s.kept_from = a.size[2] - 1 - (mirrors<2, 1> ? below : 0);
     return s;
 }
 

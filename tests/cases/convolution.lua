@@ -1,23 +1,22 @@
 -- The product of filters and methods: sizes from 1 to 17 weights along an axis, even and odd, in one
--- to three dimensions, in the places of matrix.lua.
+-- to three dimensions, in the places of matrix.lua. That has each shape with each method; a filter is one more shape.
 local matrix = dofile(root .. "/tests/cases/matrix.lua")
 local shapes = require "shapes"
 
--- Sizes, x first.
-local sizes = {
-  { 1 }, { 2 }, { 3 }, { 8 }, { 16 }, { 17 },
-  { 1, 1 }, { 2, 2 }, { 3, 3 }, { 4, 5 }, { 7, 1 }, { 1, 6 }, { 8, 3 }, { 7, 7 }, { 17, 17 },
-  { 1, 1, 1 }, { 2, 2, 2 }, { 3, 3, 3 }, { 5, 4, 3 }, { 4, 1, 5 }, { 1, 1, 17 }, { 17, 2, 1 },
+-- Sizes, x first, in one to three dimensions. What methods tell apart is the dimensions, and how far a filter reaches
+-- along an axis: each of these classes meets each method.
+local classes = {
+  one     = { { 1 }, { 1, 1 }, { 1, 1, 1 } },
+  two     = { { 2 }, { 2, 2 }, { 2, 2, 2 } },
+  three   = { { 3 }, { 3, 3 }, { 3, 3, 3 } },
+  uneven  = { { 8 }, { 4, 5 }, { 5, 4, 3 } },
+  row     = { { 16 }, { 7, 1 }, { 17, 2, 1 } },
+  column  = { { 5 }, { 1, 6 }, { 1, 1, 17 } },
+  flat    = { { 4 }, { 8, 3 }, { 4, 1, 5 } },
+  square  = { { 7 }, { 7, 7 }, { 3, 2, 4 } },
+  wide    = { { 17 }, { 17, 17 }, { 1, 7, 2 } },
 }
-local filters = {}
-for _, size in ipairs(sizes) do
-  local name = table.concat(size, "x")
-  if #size == 1 then
-    name = name .. "x"
-  end
-  filters[#filters + 1] = name
-  filters[name] = size
-end
+local class_names = { "one", "two", "three", "uneven", "row", "column", "flat", "square", "wide" }
 
 -- What the weight at (x, y, z) is: no two alike; products of three factors, which separate, some of
 -- them 0; or a parameter among numbers. Written as fractions, so that no locale changes them.
@@ -70,11 +69,9 @@ local function boundary(name, dims)
 end
 
 local function build(v)
-  local size = filters[v.filter]
+  local walks = v.method == "streamed" or v.method == "bulk" -- which refuse one dimension
+  local size = classes[v.class][math.max(tonumber(v.dims), walks and 2 or 1)]
   local axes, refusals = 0, { "bytes of shared memory a block", "registers and has", "more rows than a thread can hold" }
-  if (v.method == "streamed" or v.method == "bulk") and #size == 1 then
-    refusals[#refusals + 1] = "it walks the last of several axes"
-  end
   if v.method == "bulk" then
     table.move(matrix.bulk_refusals, 1, #matrix.bulk_refusals, #refusals + 1, refusals)
   end
@@ -101,7 +98,8 @@ end
 
 return {
   kernel = {
-    { "filter", table.move(filters, 1, #sizes, 1, {}) },
+    { "class", class_names },
+    { "dims", { "1", "2", "3" } },
     { "method", matrix.methods },
     { "kind", kind_names },
     { "passes", { "free", "one", "all" } },

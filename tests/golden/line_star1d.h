@@ -33,6 +33,7 @@ struct plan {
     static constexpr int high_x = 2, high_y = 0, high_z = 0;
     static constexpr int time = 16;
     static constexpr int lane_x = 12, halo_low_x = 32;
+    static constexpr bool images = false; // some cells beyond a side are images of others
 };
 
 // The arrays that taps read.

@@ -63,6 +63,7 @@ static void keep_parts(job *j, compiling *c, int index, const char *source, cons
     kept->hashes = job_array(c->list->job, found.count, sizeof *kept->hashes);
     memcpy(kept->hashes, found.hashes, found.count * sizeof *kept->hashes);
     kept->count = found.count;
+    kept->bytes = found.bytes;
     pthread_mutex_unlock(&c->lock);
 }
 
@@ -122,8 +123,7 @@ static void choose(job *j, compiling *c) {
     const int count = c->list->count;
     c->parts = job_array(j, (size_t)count + 1, sizeof *c->parts);
     run_parallel(c->options->threads, count, compile_index, c);
-    c->chosen = job_array(j, (size_t)count + 1, sizeof *c->chosen);
-    parts_cover(j, c->parts, count, c->chosen);
+    c->chosen = parts_cover(j, c->parts, count);
     for (int i = 0; i < count; i++)
         c->known += c->parts[i].count > 0 && !c->chosen[i];
 }

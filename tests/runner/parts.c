@@ -9,13 +9,17 @@
 
 enum { LONGEST_LINE = 512 };
 
-/* Of a line up to its comment, a text: without spaces, each number as one 0. */
+/* Of a line up to its comment, a text: without spaces, each number as one 0 without its sign. */
 static size_t squeeze(const char *line, size_t length, char kept[LONGEST_LINE + 1]) {
     size_t n = 0;
-    for (size_t i = 0; i < length && n < LONGEST_LINE && strncmp(line + i, "//", 2) != 0; i++)
-        if (!isspace((unsigned char)line[i]) &&
-            (n == 0 || kept[n - 1] != '0' || !isdigit((unsigned char)line[i])))
-            kept[n++] = isdigit((unsigned char)line[i]) ? '0' : line[i];
+    for (size_t i = 0; i < length && n < LONGEST_LINE && strncmp(line + i, "//", 2) != 0; i++) {
+        const bool number = isdigit((unsigned char)line[i]);
+        if (isspace((unsigned char)line[i]) || (number && n > 0 && kept[n - 1] == '0'))
+            continue;
+        if (number && n > 1 && kept[n - 1] == '-' && strchr("(,<{=", kept[n - 2]) != NULL)
+            n--;
+        kept[n++] = number ? '0' : line[i];
+    }
     kept[n] = '\0';
     return n;
 }
@@ -24,10 +28,11 @@ static bool begins(const char *text, const char *word) {
     return strncmp(text, word, strlen(word)) == 0;
 }
 
-/* Of a squeezed line. Tables of weights begin with a number or a sign. */
+/* Of a squeezed line. Rows of tables of weights and of offsets begin with a number or a brace. */
 static bool is_arithmetic(const char *text) {
-    return text[0] == '0' || text[0] == '-' || strstr(text, "fma") != NULL ||
-           begins(text, "constRealt") || begins(text, "out[") || begins(text, "sum[");
+    return text[0] == '0' || text[0] == '-' || begins(text, "{0") || strstr(text, "fma") != NULL ||
+           begins(text, "constRealt") || begins(text, "out[") || begins(text, "sum[") ||
+           begins(text, "usingHeldLines=") || strstr(text, "at.templatetap<") != NULL;
 }
 
 static bool is_word(char c) {
@@ -64,8 +69,10 @@ static int by_hash(const void *a, const void *b) {
 }
 
 parts parts_of(job *j, const char *source, const char *arch) {
-    parts p = {.hashes = job_array(j, strlen(source) + 1, sizeof *p.hashes)};
-    uint64_t target = checksum_of(arch, strlen(arch), 0);
+    parts p = {.bytes = strlen(source)};
+    p.hashes = job_array(j, p.bytes + 1, sizeof *p.hashes);
+    const uint64_t machine = checksum_of(arch, strlen(arch), 0);
+    uint64_t target = machine; /* and the type of elements */
     for (const char *line = source; *line != '\0';) {
         const size_t whole = strcspn(line, "\n");
         char text[LONGEST_LINE + 1];
@@ -82,7 +89,7 @@ parts parts_of(job *j, const char *source, const char *arch) {
             put(&p, hash);
         if (strchr(text, '"') != NULL && strstr(text, "static_assert") == NULL &&
             !begins(text, "extern\"C\""))
-            put(&p, checksum_of(&hash, sizeof hash, target));
+            put(&p, checksum_of(&hash, sizeof hash, strchr(text, '%') != NULL ? target : machine));
     }
     qsort(p.hashes, p.count, sizeof *p.hashes, by_hash);
     size_t kept = 0;
@@ -96,42 +103,74 @@ parts parts_of(job *j, const char *source, const char *arch) {
 /* ---- the choice ------------------------------------------------------------------------------ */
 
 enum { TABLE = 1 << 18 }; /* ten times what there are */
+enum { START = 20000 };   /* a compilation takes as long before it begins as for so many bytes */
 
+/* How many of the chosen sets have each hash. */
 typedef struct table {
     uint64_t *slots; /* 0 where free */
+    int *holders;
 } table;
 
-static uint64_t *find(const table *t, uint64_t hash) {
+static int *holders(const table *t, uint64_t hash) {
     uint64_t *at = &t->slots[hash / 2 % TABLE];
     while (*at != 0 && *at != hash)
         at = at + 1 < t->slots + TABLE ? at + 1 : t->slots;
-    return at;
+    *at = hash;
+    return &t->holders[at - t->slots];
 }
 
 static size_t new_ones(const table *t, const parts *p) {
     size_t count = 0;
     for (size_t i = 0; i < p->count; i++)
-        count += *find(t, p->hashes[i]) == 0;
+        count += *holders(t, p->hashes[i]) == 0;
     return count;
 }
 
-void parts_cover(job *j, const parts *sets, int count, bool *chosen) {
-    const table covered = {job_array(j, TABLE, sizeof *covered.slots)};
+static void hold(const table *t, const parts *p, int change) {
+    for (size_t i = 0; i < p->count; i++)
+        *holders(t, p->hashes[i]) += change;
+}
+
+/* Those without which nothing is missing, the longest first. */
+static void drop_spare(const table *t, const parts *sets, int count, bool *chosen) {
+    bool *seen = chosen + count;
+    for (;;) {
+        int next = -1;
+        for (int i = 0; i < count; i++)
+            if (chosen[i] && !seen[i] && (next < 0 || sets[i].bytes > sets[next].bytes))
+                next = i;
+        if (next < 0)
+            return;
+        seen[next] = true;
+        hold(t, &sets[next], -1);
+        chosen[next] = new_ones(t, &sets[next]) > 0;
+        if (chosen[next])
+            hold(t, &sets[next], 1);
+    }
+}
+
+bool *parts_cover(job *j, const parts *sets, int count) {
+    const table covered = {job_array(j, TABLE, sizeof *covered.slots),
+                           job_array(j, TABLE, sizeof *covered.holders)};
+    bool *chosen = job_array(j, 2 * (size_t)count + 1, sizeof *chosen); /* and what was looked at */
     size_t *most = job_array(j, (size_t)count + 1, sizeof *most); /* new ones when last counted */
     for (int i = 0; i < count; i++)
         most[i] = sets[i].count;
     for (;;) {
         int best = 0;
         for (int i = 1; i < count; i++)
-            best = most[i] > most[best] ? i : best;
+            best = most[i] * (START + sets[best].bytes) > most[best] * (START + sets[i].bytes)
+                       ? i
+                       : best;
         if (count == 0 || most[best] == 0)
-            return;
+            break;
         const size_t now = new_ones(&covered, &sets[best]);
         if (now > 0 && now == most[best]) {
             chosen[best] = true;
-            for (size_t i = 0; i < sets[best].count; i++)
-                *find(&covered, sets[best].hashes[i]) = sets[best].hashes[i];
+            hold(&covered, &sets[best], 1);
         }
-        most[best] = now == most[best] ? 0 : now;
+        most[best] = chosen[best] ? 0 : now;
     }
+    drop_spare(&covered, sets, count, chosen);
+    return chosen;
 }

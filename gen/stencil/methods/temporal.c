@@ -159,7 +159,7 @@ static const temporal_costs line_costs = {3, 20, 60, 60, 2000, 0.95, 50, 1.03, 8
 static temporal_work line_work(const plan *p) {
     const schedule *s = &p->schedule;
     const double lane = s->lane[0], reach = p->low[0] + p->high[0];
-    const expr_count emitted = p->facts->emitted;
+    const expr_count emitted = p->facts->inside;
     const temporal_costs *c = &line_costs;
     const double operations = fmax(emitted.additions + 1, emitted.multiplications);
     const double moved = lane * plan_words(p) / TEMPORAL_PACK_WORDS;
@@ -185,6 +185,7 @@ static void constants(text *t, const plan *p, const program *program) {
                 "    static constexpr int time = %d;\n"
                 "    static constexpr int lane_x = %d, halo_low_x = %d;\n",
                 p->schedule.time, p->schedule.lane[0], p->fused.halo_low[0]);
+    temporal_write_images(t, p);
 }
 
 static const form temporal_line = {.file = "line.cu",
@@ -237,6 +238,21 @@ static bool keeps_sums(const plan_facts *f) {
         if (!sees_images(m, axis, 0) || !sees_images(m, axis, 1))
             return false;
     return true;
+}
+
+void temporal_write_images(text *t, const plan *p) {
+    const model *m = p->facts->model;
+    bool images = false;
+    for (int axis = 0; axis < m->dims; axis++)
+        for (int side = 0; side < 2; side++) {
+            const boundary kind = m->sides[axis][side].kind;
+            images |= (kind == BOUNDARY_CLAMP || kind == BOUNDARY_MIRROR) &&
+                      (side == 0 ? m->low : m->high)[axis] > 0;
+        }
+    text_printf(t,
+                "    static constexpr bool images = %s; // some cells beyond a side are images of "
+                "others\n",
+                images ? "true" : "false");
 }
 
 /* Grids so small that an image lies beyond the other side go another way. */

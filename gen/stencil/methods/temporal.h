@@ -43,6 +43,8 @@ void temporal_begin(plan *);
 
 /* In 2D and 3D cells beyond a mirrored side are copied from inside: the sizes that this takes. */
 void temporal_need_images(plan *);
+/* The constant `images` of plan.h, by which templates leave out what no boundary asks for. */
+void temporal_write_images(text *, const plan *);
 
 /* Each returns NULL, or the refusal. Registers beyond those that a thread may have
    (temporal_most_registers) lie in local memory, which costs time; too many of them are refused. */

@@ -281,7 +281,7 @@ static temporal_work cascade_work(const plan *p, const cascade *c) {
     }
     for (int o = 0; o < f->model->output_count; o++)
         puts += c->level[o].slots > 0 ? s->lane[1] : 0;
-    const expr_count e = f->emitted;
+    const expr_count e = f->inside;
     const double operations = points * fmax(e.additions + 1, e.multiplications);
     const double level = temporal_slots(p, operations,
                                         points * calls_slots(p, s->lane[0]) + shuffles +
@@ -413,8 +413,7 @@ const form temporal_cascade = {.file = "cascade.cu",
 const char *temporal_refuse_cascade(const plan_facts *f, const schedule *s) {
     const model *m = f->model;
     if (m->dims == 1)
-        return "in 1D it makes several steps of one field by a linear update whose sides are "
-               "fixed, zero, constant or periodic";
+        return "in 1D it makes several steps of one field by a linear update";
     if (fused_refuse_sides(m) != NULL)
         return fused_refuse_sides(m);
     for (int o = 0; o < m->output_count; o++) {

@@ -142,6 +142,7 @@ static void constants(text *t, const plan *p, const program *program) {
                 "    static constexpr bool keep = %s, corners = %s, copy_packs = true;\n",
                 s->time, s->lane[0], s->lane[1], f->lanes, f->input, f->halo_low[0], p->walk,
                 f->keep ? "true" : "false", f->corners ? "true" : "false");
+    temporal_write_images(t, p);
 }
 
 /* The steps that whole launches leave are single steps. */

@@ -154,6 +154,7 @@ static void constants(text *t, const plan *p, const program *program) {
                 s->time, s->stages, s->lane[0], s->vector, p->fused.rows, p->fused.input,
                 PLAN_STRIP_BYTES, p->walk, p->low[2], p->high[2],
                 plan_resident(p) * p->gpu->multiprocessors);
+    temporal_write_images(t, p);
 }
 
 /* Launches of fewer steps leave out warps. */

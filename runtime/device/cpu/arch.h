@@ -69,10 +69,16 @@ __forceinline__ bool past_caches(Index bytes) {
 
 #if defined(__AVX512F__)
 typedef float sg_cpu_vector __attribute__((vector_size(64)));
-#define SG_CPU_STREAM __builtin_ia32_movntps512
+#define SG_CPU_STREAM_GNU __builtin_ia32_movntps512
 #elif defined(__AVX__)
 typedef float sg_cpu_vector __attribute__((vector_size(32)));
-#define SG_CPU_STREAM __builtin_ia32_movntps256
+#define SG_CPU_STREAM_GNU __builtin_ia32_movntps256
+#endif
+#if defined(SG_CPU_STREAM_GNU) && defined(__clang__)
+#define SG_CPU_STREAM(to, words)                                                                   \
+    __builtin_nontemporal_store(words, reinterpret_cast<sg_cpu_vector *>(to))
+#elif defined(SG_CPU_STREAM_GNU)
+#define SG_CPU_STREAM(to, words) SG_CPU_STREAM_GNU(reinterpret_cast<float *>(to), words)
 #endif
 
 /* Past the caches whole vectors of memory are written without being read first. */
@@ -87,7 +93,7 @@ template <class T> __forceinline__ void store_row(T *to, const T *row, int count
         for (; count >= bytes / size; count -= bytes / size) {
             sg_cpu_vector words;
             memcpy(&words, row, bytes);
-            SG_CPU_STREAM(reinterpret_cast<float *>(to), words);
+            SG_CPU_STREAM(to, words);
             to += bytes / size;
             row += bytes / size;
         }
@@ -154,15 +160,19 @@ struct alignas(64) TensorMap {
     };
 };
 template <int slots, int readers> struct Slots {
-    int slot = 0;
+    unsigned count = 0;
 
     static constexpr int words = 0;
+
+    __forceinline__ int slot() const {
+        return int(count % slots);
+    }
 
     __forceinline__ void begin(void *) {
         __syncthreads();
     }
     __forceinline__ void next() {
-        slot = slot + 1 == slots ? 0 : slot + 1;
+        ++count;
     }
     __forceinline__ void await_free() const {
     }

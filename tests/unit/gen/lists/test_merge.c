@@ -220,7 +220,7 @@ static void test_plans(void **state) {
         {1 << 24, "keys = 'int32'",
          "merge-path threads=256 items=17 lanes=4 blocks=5 split=128 early=660"},
         {1 << 28, "keys = 'int32'",
-         "merge-path threads=512 items=19 lanes=1 blocks=2 split=128 early=264"},
+         "merge-path threads=512 items=19 lanes=1 blocks=3 split=128 early=396"},
         {1 << 24, "keys = 'double'",
          "merge-path threads=256 items=15 lanes=4 blocks=4 split=128 early=528"},
         {1 << 24, "keys = 'float', values = 'int32'",

@@ -236,6 +236,20 @@ static void test_ignored_children(void **state) {
     assert_true(after.sa_handler == SIG_IGN);
 }
 
+/* The headers of the cpu device compile with the other compiler too. */
+static void test_clang(void **state) {
+    (void)state;
+#if defined(SG_SANITIZE)
+    skip(); /* its sanitizers are not those of this program */
+#endif
+    if (system("clang++ --version >/dev/null 2>&1") != 0) {
+        print_message("there is no clang++\n");
+        skip();
+    }
+    setenv("SG_CXX", "clang++", 1);
+    with_device(1, compile_and_run);
+}
+
 static void test_no_temporary_folder(void **state) {
     const place *p = *state;
     setenv("TMPDIR", "/nonexistent/tmp", 1);
@@ -334,6 +348,7 @@ static const struct CMUnitTest tests[] = {
     IN_PLACE(test_device_without_compiler),
     IN_PLACE(test_descriptors),
     IN_PLACE(test_ignored_children),
+    IN_PLACE(test_clang),
     IN_PLACE(test_no_temporary_folder),
     IN_PLACE(test_load_fails),
     IN_PLACE(test_memory),
