@@ -49,6 +49,9 @@ struct plan {
     static constexpr bool keep = false, corners = false, copy_packs = true;
     static constexpr int halo_y = 4, below_z = 1, above_z = 1, lag = 1, window = 3;
     static constexpr int scratch = 200000, tables = 206000;
+    static constexpr int points = 2, width = 40, height = 10, before = 1, behind = 1, turns = 3;
+    static constexpr int sources = 3;
+    static constexpr bool ring_x = false, ring_y = false, ring_z = false;
 };
 
 struct Grid {
@@ -138,6 +141,33 @@ __device__ __forceinline__ void update_point(const At &at, const Arguments &argu
                      at.template tap<0, 0, 0, -1>() + at.template tap<0, 0, 0, 1>();
     out[0] = u_c + at.template tap<1, 0, 0, 0>() * (sum - 6.0f * u_c) * arguments.parameter[0];
 }
+
+// Of a chain of stages: where planes lie, what lies beyond ends, and each stage.
+template <int source> struct Ring {
+    static constexpr int place = source * 4000, slots = 8, lag = source == 2 ? 1 : 0;
+};
+template <int source, int axis, int side> struct Rule {
+    static constexpr Boundary kind = Boundary::zero;
+    static __device__ __forceinline__ Real beyond(const Arguments &) {
+        return 0;
+    }
+};
+template <int stage, int array> constexpr int source_of = stage == 0 ? array : 2;
+template <int stage, int result> struct Result {
+    static constexpr int makes = stage == 0 ? 2 : -1, output = stage == 0 ? -1 : 0, old = 0;
+};
+template <int stage> struct Stage {
+    static constexpr int lag = 1 + 2 * stage, results = 1;
+    static constexpr int first_x = 3, end_x = 37, first_y = 1, end_y = 9, before = 1, behind = 1;
+    static constexpr int low_z = 1, high_z = 1;
+    static constexpr int keeps_low_x = 1, keeps_high_x = 1, keeps_low_y = 0, keeps_high_y = 0;
+    static constexpr int keeps_low_z = 0, keeps_high_z = 0;
+    template <class At>
+    static __device__ __forceinline__ void update(const At &at, const Arguments &arguments,
+                                                  Real (&out)[1]) {
+        update_point(at, arguments, out);
+    }
+};
 
 template <class At>
 __device__ __forceinline__ void add_plane(const At &, const Arguments &, Real (&)[1][3]) {

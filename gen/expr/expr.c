@@ -132,11 +132,16 @@ expr_id expr_tap(expr_pool *p, int array, const int d[AXES]) {
     return share(p, &n);
 }
 
-expr_id expr_position(expr_pool *p, position which) {
+expr_id expr_position_plus(expr_pool *p, position which, int added) {
     expr_node n = empty_node;
     n.op = EXPR_POSITION;
     n.index = (int)which;
+    n.d[0] = added;
     return share(p, &n);
+}
+
+expr_id expr_position(expr_pool *p, position which) {
+    return expr_position_plus(p, which, 0);
 }
 
 static bool is_constant(const expr_pool *p, expr_id id, double value) {
@@ -286,8 +291,11 @@ static void count_add(expr_count *total, expr_op op) {
 }
 
 expr_count expr_count_shared(const expr_pool *p, job *j, const expr_id *roots, int count) {
+    return expr_count_live(p, expr_live(p, j, roots, count));
+}
+
+expr_count expr_count_live(const expr_pool *p, const bool *live) {
     expr_count total = {0, 0, 0};
-    const bool *live = expr_live(p, j, roots, count);
     for (int i = 0; i < p->count; i++)
         if (live[i])
             count_add(&total, p->nodes[i].op);

@@ -49,9 +49,22 @@ typedef enum position {
     POSITION_X, /* one for each axis */
     POSITION_NX = POSITION_X + AXES,
     POSITION_STEP = POSITION_NX + AXES,
-    POSITION_COUNT
+    POSITION_COUNT,
+    POSITION_REST = POSITION_COUNT, /* one for each axis: the cells beyond this one. Specs do not
+                                       have it; stages that are put together do */
+    POSITION_ALL = POSITION_REST + AXES
 } position;
-extern const word_row position_words[POSITION_COUNT];
+extern const word_row position_words[POSITION_ALL];
+
+/* The axis of a place or of a size. */
+static inline int position_axis(int which) {
+    return which >= POSITION_REST ? which - POSITION_REST : which % AXES;
+}
+
+/* Whether it differs from point to point. */
+static inline bool position_is_place(int which) {
+    return which < POSITION_NX || which >= POSITION_REST;
+}
 
 /* ---- nodes ----------------------------------------------------------------------------------- */
 
@@ -62,7 +75,7 @@ typedef enum expr_op {
     EXPR_CONSTANT,  /* value */
     EXPR_PARAMETER, /* index into the model's parameters */
     EXPR_TAP,       /* the model's array `index` at the offset d */
-    EXPR_POSITION,  /* the position `index` of the point or of the step: a whole number */
+    EXPR_POSITION, /* the position `index` of the point or of the step, plus d[0]: a whole number */
     EXPR_ADD,
     EXPR_SUBTRACT,
     EXPR_MULTIPLY,
@@ -113,7 +126,7 @@ typedef struct expr_node {
     expr_id operand[3];
     double value;       /* CONSTANT */
     int index;          /* PARAMETER, TAP, POSITION */
-    int d[AXES];        /* TAP: offset (dx, dy, dz), unused axes 0 */
+    int d[AXES];        /* TAP: offset (dx, dy, dz), unused axes 0; POSITION: d[0] is added to it */
     int depth;          /* 1 + the deepest operand's */
     double written_out; /* operations if every shared part were written out each time */
 } expr_node;
@@ -141,6 +154,7 @@ expr_id expr_constant(expr_pool *, double value);
 expr_id expr_parameter(expr_pool *, int index);
 expr_id expr_tap(expr_pool *, int array, const int d[AXES]);
 expr_id expr_position(expr_pool *, position);
+expr_id expr_position_plus(expr_pool *, position, int added);
 expr_id expr_make(expr_pool *, expr_op, expr_id a, expr_id b, expr_id c);
 
 /* Forgets the nodes from number `count` on. */
@@ -152,7 +166,7 @@ static inline const expr_node *expr_get(const expr_pool *p, expr_id id) {
 
 /* Whether a leaf differs from point to point: taps, and the places of points. */
 static inline bool expr_varies(const expr_node *n) {
-    return n->op == EXPR_TAP || (n->op == EXPR_POSITION && n->index < POSITION_NX);
+    return n->op == EXPR_TAP || (n->op == EXPR_POSITION && position_is_place(n->index));
 }
 
 /* live[i] says whether node i is reached from one of the roots: an array of pool->count. */
@@ -166,6 +180,7 @@ typedef struct expr_count {
     double others;          /* functions, comparisons, selections */
 } expr_count;
 expr_count expr_count_shared(const expr_pool *, job *, const expr_id *roots, int count);
+expr_count expr_count_live(const expr_pool *, const bool *live);
 expr_count expr_count_written_out(const expr_pool *, job *, const expr_id *roots, int count);
 
 /* ---- fewer operations ------------------------------------------------------------------------ */

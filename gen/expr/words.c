@@ -16,7 +16,7 @@ const word_row boundary_words[BOUNDARY_COUNT] = {
 
 const char *const use_words[USE_COUNT] = {"in", "out", "inout"};
 
-const word_row position_words[POSITION_COUNT] = {
+const word_row position_words[POSITION_ALL] = {
     {"x", "the cell's index along x in the whole grid, from 0"},
     {"y", "the cell's index along y"},
     {"z", "the cell's index along z"},
@@ -24,6 +24,9 @@ const word_row position_words[POSITION_COUNT] = {
     {"ny", "cells of the whole grid along y"},
     {"nz", "cells of the whole grid along z"},
     {"step", "which step of the run it is, from 0"},
+    {"rest_x", "the cells of the whole grid beyond this one along x"},
+    {"rest_y", "the same along y"},
+    {"rest_z", "the same along z"},
 };
 
 const char axis_names[AXES] = {'x', 'y', 'z'};

@@ -66,6 +66,8 @@ bool model_writes_in_place(job *j, const model *m, int output, bool previous) {
     expr_id roots[MAX_FIELDS];
     if (array < 0)
         return true;
+    if (m->chain != NULL) /* blocks make cells of others again */
+        return false;
     for (int axis = 0; axis < AXES; axis++)
         if (m->arrays[array].low[axis] > 0 || m->arrays[array].high[axis] > 0)
             return false;

@@ -102,6 +102,33 @@ typedef struct model_monitor {
     struct subject *subject; /* the map as a spec of its own */
 } model_monitor;
 
+/* Stages that one launch makes one after the other, of the results of those before (made by
+   gen/system/chain.c). A source is an array that is read, or a result that later stages read. */
+enum { CHAIN_STAGES = 16, CHAIN_SOURCES = 2 * MAX_FIELDS + CHAIN_STAGES * 4 };
+typedef struct chain_stage {
+    const struct model *model;
+    const struct plan_facts *facts; /* of the model */
+    int from[2 * MAX_FIELDS];       /* of each of its arrays: the source; −1: it is not read */
+    /* Of each of its outputs: the source of what `fixed` keeps, −1: zeros; the source that it
+       makes, −1: no stage reads it; the output of the whole that it is stored as, or −1. */
+    int old[MAX_FIELDS], makes[MAX_FIELDS], stored[MAX_FIELDS];
+    int low[AXES], high[AXES]; /* how far beyond a block's cells it is made */
+    int keeps[AXES][2];        /* cells of an end that `fixed` keeps */
+} chain_stage;
+typedef struct chain_source {
+    int array;                 /* of the whole; −1: a result … */
+    int stage, output;         /* … of this stage */
+    model_side sides[AXES][2]; /* what readers find beyond; FIXED: nobody reads there */
+    int low[AXES], high[AXES]; /* how far beyond a block's cells it is read */
+} chain_source;
+typedef struct model_chain {
+    chain_stage stages[CHAIN_STAGES];
+    chain_source sources[CHAIN_SOURCES]; /* arrays first */
+    int stage_count, source_count;
+    bool ring[AXES];     /* the grid is a ring */
+    bool mirrored[AXES]; /* some end is a mirror, so cells are made as far below as above */
+} model_chain;
+
 typedef enum shape_kind {
     SHAPE_STAR,
     SHAPE_BOX,
@@ -141,7 +168,8 @@ typedef struct model {
     model_monitor monitors[MAX_SETS]; /* sorted by name */
     int monitor_count;
     expr_pool *pool;
-    unsigned positions; /* those that the outputs hold, a bit each */
+    unsigned positions;       /* those that the outputs hold, a bit each */
+    const model_chain *chain; /* NULL, or what makes the outputs, whose values say nothing then */
     bool arranged;  /* its expressions are computed as they stand, each operation by itself: nothing
                        is rewritten, and no sum takes in a product but EXPR_FMA's */
     bool nonlinear; /* some output is not a weighted sum of taps: no textbook counts its work */

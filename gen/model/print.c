@@ -171,7 +171,8 @@ static void print_node(printer *p, const item *i) {
     else if (n->op == EXPR_TAP)
         print_tap(p, n);
     else if (n->op == EXPR_POSITION)
-        text_printf(word, "at.%s", position_words[n->index].name);
+        text_printf(word, n->d[0] == 0 ? "at.%s" : "(at.%s + %d)", position_words[n->index].name,
+                    n->d[0]);
     else if (n->op == EXPR_NEGATE) {
         push_node(p, n->operand[0], BIND_TIGHT, false);
         push_literal(p, "-", BREAK_NEVER);

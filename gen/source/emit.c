@@ -3,6 +3,7 @@
 #include "gen/source/emit.h"
 
 #include <assert.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { LONGEST_NESTED = 76, LONG_OPERAND = 24 };
@@ -114,23 +115,39 @@ static int kernel_axis(const emitter *e, int of) {
     return axis;
 }
 
+/* at_x, at_xm1 */
+static const char *position_name(job *j, int which, int added) {
+    const char *word = position_words[which].name;
+    return added == 0 ? job_print(j, "at_%s", word)
+                      : job_print(j, "at_%s%c%d", word, added < 0 ? 'm' : 'p', abs(added));
+}
+
 /* Positions are whole numbers until they are converted, so that none is rounded twice. */
 static void write_position(writer *w, expr_id id) {
-    const int which = expr_get(w->pool, id)->index, of = which % AXES;
-    const char *name = job_print(w->job, "at_%s", position_words[which].name);
+    const int which = expr_get(w->pool, id)->index, of = position_axis(which);
+    const int added = expr_get(w->pool, id)->d[0];
+    const char *name = position_name(w->job, which, added);
+    const char *plus =
+        added == 0 ? "" : job_print(w->job, added < 0 ? " - %d" : " + %d", abs(added));
     const int axis = which == POSITION_STEP ? 0 : kernel_axis(w->e, of); /* the kernel's */
     text_printf(w->out, "    const Real %s = static_cast<Real>(", name);
     if (which == POSITION_STEP)
         text_printf(w->out, "arguments.step%s);\n", w->e->steps ? " + at.steps()" : "");
+    else if (which >= POSITION_REST)
+        text_printf(w->out,
+                    "arguments.global[%d] - 1 - arguments.origin[%d] - at.template index<%d>()%s);"
+                    "\n",
+                    axis, axis, axis, plus);
     else if (which >= POSITION_NX)
         text_printf(w->out, "arguments.global[%d]);\n", axis);
     else if (w->e->model->sides[of][0].kind == BOUNDARY_PERIODIC)
         text_printf(w->out,
-                    "wrapped(arguments.origin[%d] + at.template index<%d>(), "
+                    "wrapped(arguments.origin[%d] + at.template index<%d>()%s, "
                     "arguments.global[%d]));\n",
-                    axis, axis, axis);
+                    axis, axis, plus, axis);
     else
-        text_printf(w->out, "arguments.origin[%d] + at.template index<%d>());\n", axis, axis);
+        text_printf(w->out, "arguments.origin[%d] + at.template index<%d>()%s);\n", axis, axis,
+                    plus);
     set(w, id, name, LEVEL_PRIMARY);
 }
 

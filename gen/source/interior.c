@@ -3,12 +3,12 @@
 #include <math.h>
 #include <string.h>
 
-/* FARTHEST: margins that are looked for; a layer that is thicker divides the grid instead. A point
+/* FARTHEST: margins that are looked for; a layer that is thicker divides the grid instead. A row
    asks some integer comparisons, so LEAST_SAVED operations must be saved. Whole numbers up to
    LARGEST_WHOLE and positions are exact in float. */
 enum {
     FARTHEST = 4096,
-    LEAST_SAVED = 6,
+    LEAST_SAVED = 3,
     MOST_SELECTIONS = 64, /* each has a block of its own */
     LARGEST_WHOLE = 1 << 20,
     UNKNOWN = -1
@@ -57,12 +57,15 @@ static range whole(double value) {
                    .truth = UNKNOWN};
 }
 
-static range place_of(const finder *f, int which) {
+/* The cells beyond a cell are n − 1 − x. */
+static range place_of(const finder *f, const expr_node *n) {
+    const int which = n->index;
     if (which == POSITION_STEP)
         return unknown;
-    range r = {.placed = true, .linear = true, .axis = which % AXES, .truth = UNKNOWN};
-    r.of_x = which < POSITION_NX;
+    range r = {.placed = true, .linear = true, .axis = position_axis(which), .truth = UNKNOWN};
+    r.of_x = which < POSITION_NX ? 1 : which >= POSITION_REST ? -1 : 0;
     r.of_n = which >= POSITION_NX;
+    r.constant = n->d[0] - (which >= POSITION_REST);
     bound(f, &r);
     return r;
 }
@@ -150,7 +153,7 @@ static range range_of(const finder *f, expr_id id) {
     if (n->op == EXPR_CONSTANT)
         return whole(n->value);
     if (n->op == EXPR_POSITION)
-        return place_of(f, n->index);
+        return place_of(f, n);
     if (n->op == EXPR_ADD || n->op == EXPR_SUBTRACT)
         return sum(f, a, b, n->op == EXPR_ADD ? 1 : -1);
     if (n->op == EXPR_NEGATE)

@@ -136,10 +136,10 @@ double block_load_instructions(const plan *p) {
 }
 
 double block_arithmetic(const plan *p) {
-    const expr_count c = p->facts->emitted;
+    const expr_count c = p->facts->inside;
     return (c.additions + pairs * c.multiplications) * lanes /
                p->gpu->fma_lanes[p->facts->model->dtype] +
-           calls_slots(p, p->schedule.vector);
+           calls_slots(p, p->schedule.vector) + plan_selection_instructions(p);
 }
 
 static double staging(const plan *p, double element) {

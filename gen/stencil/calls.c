@@ -69,7 +69,11 @@ static place_of_node place_node(forms *f, const expr_node *n, const place_of_nod
     key.value = n->op == EXPR_CONSTANT ? n->value : 0;
     key.index = operands == 0 ? n->index : 0;
     if (n->op == EXPR_TAP || (n->op == EXPR_POSITION && n->index == POSITION_X))
-        made = (place_of_node){.x = n->op == EXPR_TAP ? n->d[0] : 0};
+        made = (place_of_node){.x = n->d[0]};
+    else if (n->op == EXPR_POSITION && n->index == POSITION_REST)
+        made = (place_of_node){.x = -n->d[0]};
+    else if (n->op == EXPR_POSITION)
+        key.value = n->d[0];
     if (n->op == EXPR_TAP) {
         key.dy = n->d[1];
         key.dz = n->d[2];
@@ -134,8 +138,7 @@ static int list_calls(job *j, const model *m, const bool *live, call *calls) {
     return count;
 }
 
-void calls_count(job *j, const model *m, const expr_id *roots, expr_work out[CALL_PACKS]) {
-    const bool *live = expr_live(m->pool, j, roots, m->output_count);
+void calls_count(job *j, const model *m, const bool *live, expr_work out[CALL_PACKS]) {
     call *calls = job_array(j, (size_t)m->pool->count + 1, sizeof *calls);
     const int count = list_calls(j, m, live, calls);
     qsort(calls, (size_t)count, sizeof *calls, compare_calls);

@@ -79,6 +79,7 @@ typedef struct method {
     bool serial;                /* a block is one thread: it suits processors, and no GPU */
     bool fused;                 /* makes several steps a launch, at least two */
     bool known_of_floats;       /* cells of 16 bits take it where floats would: see the planner */
+    bool chains;                /* it makes stages one after the other, and nothing else */
     bool walks_open;            /* how far blocks walk is chosen last, by the grid's size */
     int textbook_tile; /* the textbook's input tile along an axis; 0: none is in shared memory */
     int (*walk)(int dims); /* the grid axis that it walks, −1: none */
@@ -102,6 +103,7 @@ typedef struct method {
     ROW(cached_halo)                                                                               \
     ROW(streamed)                                                                                  \
     ROW(bulk)                                                                                      \
+    ROW(chained)                                                                                   \
     ROW(temporal)                                                                                  \
     ROW(resident)                                                                                  \
     ROW(rows)                                                                                      \
@@ -132,6 +134,14 @@ static inline bool plan_takes_spare(const plan *p, const int64_t size[AXES]) {
 /* How many words of 32 bits a number of the model's dtype has. */
 static inline int plan_words(const plan *p) {
     return (int)dtype_words[p->facts->model->dtype].bytes / 4;
+}
+
+/* Instructions of a point for selections by its place. A kernel of packs asks once for several
+   points whether they lie away from the edges. Of elastic waves and a cavity's flow, on an H200. */
+static inline double plan_selection_instructions(const plan *p) {
+    enum { ASKS = 25, SELECTS = 6 };
+    const int count = p->facts->selections;
+    return count == 0 ? 0 : SELECTS * count + (p->schedule.vector > 1 ? 0 : ASKS);
 }
 
 int method_walks_none(int dims);

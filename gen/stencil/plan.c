@@ -93,6 +93,13 @@ static const char *check_cells(const model *m, const form *of) {
     return NULL;
 }
 
+static const char *check_chain(const model *m, const method *of) {
+    return of->chains == (m->chain != NULL) ? NULL
+           : of->chains
+               ? "it makes several stages of a system in one launch, and this is one update"
+               : "it makes one update, and not stages one after the other";
+}
+
 /* ---- axes ---------------------------------------------------------------------------------- */
 
 /* The kernel's axes: a walked axis comes last; a 2D grid that is walked along y is (x, −, y). */
@@ -153,7 +160,9 @@ plan *plan_fit(job *j, const plan_facts *f, const schedule *s, const gpu *t, con
     p->facts = f;
     p->schedule = *s;
     p->gpu = t;
-    *refusal = of->refuse != NULL ? of->refuse(j, f, s) : NULL;
+    *refusal = check_chain(m, of);
+    if (*refusal == NULL && of->refuse != NULL)
+        *refusal = of->refuse(j, f, s);
     if (*refusal == NULL)
         *refusal = check_tile(j, m, s);
     if (*refusal == NULL)
@@ -310,12 +319,42 @@ static void limit_calls(const model *m, job *j, const expr_id *roots) {
 }
 
 /* Negations, which the operations of an arranged model take with their operands. */
-static int count_signs(const model *m, job *j, const expr_id *roots) {
-    const bool *live = expr_live(m->pool, j, roots, m->output_count);
+static int count_signs(const model *m, const bool *live) {
     int signs = 0;
     for (int i = 0; i < m->pool->count; i++)
         signs += live[i] && expr_get(m->pool, i)->op == EXPR_NEGATE;
     return signs;
+}
+
+static expr_count count_chain(const model_chain *chain) {
+    expr_count sum = {0, 0, 0};
+    for (int i = 0; i < chain->stage_count; i++) {
+        const expr_count *one = &chain->stages[i].facts->emitted;
+        sum.additions += one->additions;
+        sum.multiplications += one->multiplications;
+        sum.others += one->others;
+    }
+    return sum;
+}
+
+/* Operations, of all points and of those away from the edges. */
+static void count_work(plan_facts *f, job *j) {
+    const model *m = f->model;
+    const bool *live = expr_live(m->pool, j, f->roots, m->output_count);
+    const interior *in = interior_find(j, m, f->roots, m->output_count);
+    const bool *inside =
+        in != NULL ? interior_live(j, m->pool, in, f->roots, m->output_count) : live;
+    for (int i = 0; in != NULL && i < m->pool->count; i++)
+        f->selections += inside[i] && in->side[i] != EXPR_NONE;
+    f->emitted = expr_count_live(m->pool, live);
+    f->inside = expr_count_live(m->pool, inside);
+    if (m->chain != NULL)
+        f->emitted = f->inside = count_chain(m->chain);
+    if (m->arranged) {
+        f->emitted.additions -= count_signs(m, live);
+        f->inside.additions -= count_signs(m, inside);
+    }
+    calls_count(j, m, inside, f->calls);
 }
 
 plan_facts *plan_facts_new(job *j, const model *m) {
@@ -336,10 +375,7 @@ plan_facts *plan_facts_new(job *j, const model *m) {
     if (m->pool->limit != NULL)
         job_fail(j, FAULT_SPEC, m->file, m->line, "%s", m->pool->limit);
     limit_calls(m, j, f->roots);
-    f->emitted = expr_count_shared(m->pool, j, f->roots, m->output_count);
-    if (m->arranged)
-        f->emitted.additions -= count_signs(m, j, f->roots);
-    calls_count(j, m, f->roots, f->calls);
+    count_work(f, j);
     f->runs = f->linear ? runs_new(j, m) : NULL;
     if (f->linear && m->output_count == 1)
         f->sum_operations = sums_operations(j, m);

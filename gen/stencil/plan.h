@@ -21,8 +21,11 @@ typedef struct expr_work {
 enum { CALL_PACKS = 5 }; /* of 1, 2, 4, 8 and 16 points */
 typedef struct plan_facts {
     const model *model;
-    expr_id roots[MAX_FIELDS];   /* the outputs' expressions, rewritten for fewer operations */
-    expr_count emitted;          /* operations of a point by these expressions */
+    expr_id roots[MAX_FIELDS]; /* the outputs' expressions, rewritten for fewer operations */
+    expr_count emitted;        /* operations of a point by these expressions … */
+    expr_count inside; /* … and of one that no condition on its place singles out, which is
+                          what costs count */
+    int selections;    /* by places, which code asks for also away from the edges */
     expr_work calls[CALL_PACKS]; /* of divisions, functions and choices, for a point of a pack */
     int nodes;                   /* nodes of the pool before that … */
     const bool *live;            /* … and which of them the outputs are made of */
@@ -39,9 +42,9 @@ typedef struct plan_facts {
 } plan_facts;
 plan_facts *plan_facts_new(job *, const model *);
 
-/* What divisions, roots, functions and choices take of a point: adds to `out`, for packs of 1, 2, 4
-   … points along x. */
-void calls_count(job *, const model *, const expr_id *roots, expr_work out[CALL_PACKS]);
+/* What divisions, roots, functions and choices take of a point, of the live nodes: adds to `out`,
+   for packs of 1, 2, 4 … points along x. */
+void calls_count(job *, const model *, const bool *live, expr_work out[CALL_PACKS]);
 
 /* One array as the kernel sees it; arrays that no tap reads are left out. Reaches are along kernel
    axes. */

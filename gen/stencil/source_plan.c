@@ -374,10 +374,18 @@ static void write_wrapped(text *t, const model *m) {
     bool wraps = false;
     for (int axis = 0; axis < m->dims; axis++)
         wraps |= (m->positions >> axis & 1) != 0 && m->sides[axis][0].kind == BOUNDARY_PERIODIC;
+    bool moved = m->chain != NULL;
+    for (int i = 0; i < m->pool->count; i++)
+        moved |= expr_get(m->pool, i)->op == EXPR_POSITION && expr_get(m->pool, i)->d[0] != 0;
     if (wraps)
-        text_add(t, "// The cell that a ghost cell beyond a periodic side repeats.\n"
+        text_printf(t,
+                    "// The cell that a%s cell beyond a periodic side repeats.\n"
                     "__device__ __forceinline__ long long wrapped(long long i, long long size) {\n"
-                    "    return i < 0 ? i + size : i >= size ? i - size : i;\n}\n");
+                    "%s}\n",
+                    moved ? "" : " ghost",
+                    moved ? "    while (i < 0)\n        i += size;\n    while (i >= size)\n"
+                            "        i -= size;\n    return i;\n"
+                          : "    return i < 0 ? i + size : i >= size ? i - size : i;\n");
 }
 
 /* What a kernel calls for a point whose place it has not looked at. */
@@ -454,9 +462,9 @@ void source_write_kernel(text *t, const plan *p, const program *program, int whi
         source_write_arguments(t, m, program);
     write_arrays(t, m, p, program);
     write_boundaries(t, m, p);
+    write_wrapped(t, m);
     if (p->form->definitions != NULL)
         p->form->definitions(t, p);
-    write_wrapped(t, m);
     if (p->form->points)
         write_update(t, m, f, &e);
     if (p->form->sums)

@@ -2,6 +2,7 @@
    the stages that share a launch, and a plan for each launch; and the line that says so. */
 #include "gen/system/system.h"
 
+#include "gen/system/chain.h"
 #include "gen/system/fuse.h"
 
 #include "gen/stencil/method.h"
@@ -144,12 +145,94 @@ static void add_launch(arranging *a, const system_stage *stage, const char *line
     out->seconds += stage->times * (p->estimate.seconds + SYSTEM_LAUNCH_SECONDS);
 }
 
+/* Whether a line asks for a method that makes stages one after the other (1), for another one (0),
+   or for none (−1). */
+static int asks_for_chain(const arranging *a, int first, const char *line) {
+    const schedule wanted = wanted_of(a->job, &a->system->stages[first], line);
+    return wanted.method == 0 ? -1 : methods[wanted.method]->chains;
+}
+
+/* ---- what shares a launch -------------------------------------------------------------------- */
+
+/* Stages first … last in one launch, tried in a job of its own: put together in one expression, or
+   as a chain. */
+typedef struct attempt {
+    const arranging *arranging;
+    int first, last;
+    bool chain;
+    const char *line;
+    double seconds; /* of the launch, or INFINITY */
+    const char *why;
+    job *job;
+} attempt;
+
+static bool put_together(job *j, const attempt *t, system_stage *out, const char **why) {
+    const system_model *s = t->arranging->system;
+    return t->chain ? system_chain(j, s, t->first, t->last, out, why)
+                    : system_fuse(j, s, t->first, t->last, out, why);
+}
+
+static void try_group(job *j, void *argument) {
+    attempt *t = argument;
+    arranging a = *t->arranging;
+    system_stage fused;
+    a.job = j;
+    if (put_together(j, t, &fused, &t->why))
+        t->seconds = plan_stage(&a, &fused, t->line)->estimate.seconds + SYSTEM_LAUNCH_SECONDS;
+}
+
+static void end_attempt(void *argument) {
+    attempt *t = argument;
+    job_end(t->job);
+    t->job = NULL;
+}
+
+static double attempt_seconds(const arranging *a, int first, int last, bool chain, const char *line,
+                              const char **why) {
+    attempt *t = job_alloc(a->job, sizeof *t);
+    *t = (attempt){.arranging = a,
+                   .first = first,
+                   .last = last,
+                   .chain = chain,
+                   .line = line,
+                   .seconds = INFINITY};
+    job_defer(a->job, end_attempt, t);
+    const fault f = job_run(job_allocator(a->job), try_group, t, &t->job);
+    if (f == FAULT_MEMORY)
+        job_fail(a->job, f, NULL, 0, "out of memory");
+    const char *said = f != FAULT_NONE ? job_error_text(t->job) : t->why;
+    *why = said != NULL ? job_copy(a->job, said, strlen(said)) : NULL;
+    job_keep(a->job, t);
+    end_attempt(t);
+    return t->seconds;
+}
+
+/* The faster of the two ways that the line leaves; *chain says which. */
+static double seconds_together(const arranging *a, int first, int last, const char *line,
+                               bool *chain, const char **why) {
+    const int asked = asks_for_chain(a, first, line);
+    const char *other = NULL;
+    double best = INFINITY, chained = INFINITY;
+    *why = NULL;
+    if (asked != 1)
+        best = attempt_seconds(a, first, last, false, line, why);
+    if (asked != 0 && a->request->gpu->processor == NULL)
+        chained = attempt_seconds(a, first, last, true, line, asked == 1 ? why : &other);
+    *chain = chained < best || (asked == 1 && chained == INFINITY);
+    return fmin(best, chained);
+}
+
 /* Stages first … last as one launch, which is their own where that is a single one. */
 static void add_group(arranging *a, int first, int last, const char *line) {
     const system_model *s = a->system;
     system_stage fused = s->stages[first];
-    const char *why;
-    if (first < last && !system_fuse(a->job, s, first, last, &fused, &why))
+    const char *why = NULL;
+    attempt t = {.arranging = a, .first = first, .last = last, .line = line};
+    if (first < last && asks_for_chain(a, first, line) >= 0)
+        t.chain = asks_for_chain(a, first, line);
+    else if (first < last)
+        seconds_together(a, first, last, line, &t.chain, &why);
+    if (first < last && !put_together(a->job, &t, &fused, &why))
         job_fail(a->job, FAULT_PLAN, s->stages[first].model->file, s->stages[first].model->line,
                  "stages %d to %d cannot share a launch: %s", first + 1, last + 1, why);
     add_launch(a, &fused, line);
@@ -168,45 +251,7 @@ static void follow_parts(arranging *a) {
         add_group(a, parts[i].first, parts[i].last, parts[i].schedule);
 }
 
-/* ---- what shares a launch -------------------------------------------------------------------- */
-
-/* Stages first … last in one launch, tried in a job of its own. */
-typedef struct attempt {
-    const arranging *arranging;
-    int first, last;
-    double seconds; /* of the launch, or INFINITY */
-    const char *why;
-    job *job;
-} attempt;
-
-static void try_group(job *j, void *argument) {
-    attempt *t = argument;
-    arranging a = *t->arranging;
-    system_stage fused;
-    a.job = j;
-    if (system_fuse(j, a.system, t->first, t->last, &fused, &t->why))
-        t->seconds = plan_stage(&a, &fused, a.line)->estimate.seconds + SYSTEM_LAUNCH_SECONDS;
-}
-
-static void end_attempt(void *argument) {
-    attempt *t = argument;
-    job_end(t->job);
-    t->job = NULL;
-}
-
-static double seconds_together(const arranging *a, int first, int last, const char **why) {
-    attempt *t = job_alloc(a->job, sizeof *t);
-    *t = (attempt){.arranging = a, .first = first, .last = last, .seconds = INFINITY};
-    job_defer(a->job, end_attempt, t);
-    const fault f = job_run(job_allocator(a->job), try_group, t, &t->job);
-    if (f == FAULT_MEMORY)
-        job_fail(a->job, f, NULL, 0, "out of memory");
-    const char *said = f != FAULT_NONE ? job_error_text(t->job) : t->why;
-    *why = said != NULL ? job_copy(a->job, said, strlen(said)) : NULL;
-    job_keep(a->job, t);
-    end_attempt(t);
-    return t->seconds;
-}
+/* ---- groups --------------------------------------------------------------------------------- */
 
 /* By the first stage and how many follow it: seconds of all in one launch; INFINITY: there is none.
  */
@@ -223,7 +268,9 @@ static group_seconds *measure_groups(arranging *a) {
             own->times * (plan_stage(a, own, a->line)->estimate.seconds + SYSTEM_LAUNCH_SECONDS);
         for (int more = 1; s->fuse && more < MOST_FUSED && more <= last; more++) {
             const char *why;
-            g->of[last - more][more] = seconds_together(a, last - more, last, &why);
+            bool chain;
+            g->of[last - more][more] =
+                seconds_together(a, last - more, last, a->line, &chain, &why);
             if (more == 1)
                 a->out->apart[last] = why != NULL ? why : "one launch would take longer";
         }

@@ -95,8 +95,6 @@ typedef struct place {
     int d[AXES];
 } place;
 
-static const copy *copy_entry(fusing *f, int entry, const int d[AXES]);
-
 static expr_id read_tap(place *p, const expr_node *n) {
     fusing *f = p->fusing;
     const model *m = entry_model(f, p->entry);
@@ -106,27 +104,22 @@ static expr_id read_tap(place *p, const expr_node *n) {
     for (int axis = 0; axis < AXES; axis++)
         d[axis] = p->d[axis] + n->d[axis];
     const int from = a->previous ? -1 : fusing_source(f, p->entry, name);
-    if (from >= 0) {
-        const copy *c = copy_entry(f, from, d);
-        return c != NULL ? c->roots[fusing_output(entry_model(f, from), name)]
-                         : expr_constant(f->pool, 0);
-    }
-    for (int axis = 0; axis < AXES; axis++)
-        if (abs(d[axis]) > MAX_REACH) {
-            fusing_refuse(f, "together they reach too far");
-            d[axis] = 0;
-        }
-    return expr_tap(f->pool, 2 * fusing_name(f, name) + a->previous, d);
+    return from >= 0 ? fusing_read(f, p->entry, a->field, from, p->d, d)
+                     : fusing_load(f, name, a->previous, d);
 }
 
-/* Next to a point, a boundary decides whose index it would be. */
+/* Next to a point, a boundary may decide whose index it would be. */
 static expr_id read_position(place *p, const expr_node *n) {
     fusing *f = p->fusing;
-    if (n->index < POSITION_NX && p->d[n->index] != 0)
+    const int axis = position_axis(n->index);
+    const bool moves = n->index < POSITION_NX && p->d[axis] != 0;
+    if (moves && !f->guarded[axis] && !f->ring[axis]) {
+        f->asked[axis] = true;
         fusing_refuse(
             f, "one reads the other's results next to its point, and they depend on the place");
+    }
     f->positions |= 1u << n->index;
-    return expr_position(f->pool, (position)n->index);
+    return expr_position_plus(f->pool, (position)n->index, moves ? p->d[axis] : 0);
 }
 
 static expr_id read_leaf(void *user, const expr_node *n) {
@@ -149,10 +142,9 @@ static const copy *known_copy(const fusing *f, int entry, const int d[AXES]) {
     return NULL;
 }
 
-/* An entry's results at an offset; NULL once it is clear that the stages cannot be fused. An entry
-   reads earlier ones alone, so calls are no deeper than the group is long. A result that is a
-   constant would be folded in float64, unlike one that was stored. */
-static const copy *copy_entry(fusing *f, int entry, const int d[AXES]) {
+/* An entry reads earlier ones alone, so calls are no deeper than the group is long. A result that
+   is a constant would be folded in float64, unlike one that was stored. */
+const copy *fusing_copy(fusing *f, int entry, const int d[AXES]) {
     const copy *known = known_copy(f, entry, d);
     if (known != NULL || f->why != NULL)
         return f->why == NULL ? known : NULL;
@@ -166,9 +158,11 @@ static const copy *copy_entry(fusing *f, int entry, const int d[AXES]) {
         f->facts[stage] = plan_facts_new(f->job, m);
     const emit_leaves leaves = {&at, read_leaf};
     emit_explicit(f->job, m, f->facts[stage]->roots, m->output_count, &leaves, f->pool, made.roots);
-    for (int o = 0; o < m->output_count; o++)
+    for (int o = 0; o < m->output_count; o++) {
         if (expr_get(f->pool, made.roots[o])->op == EXPR_CONSTANT)
             fusing_refuse(f, "a result is a constant");
+        made.roots[o] = fusing_keep(f, entry, o, d, made.roots[o]);
+    }
     if (f->pool->count > MOST_NODES || f->copy_count == MOST_COPIES || f->pool->limit != NULL)
         fusing_refuse(f, "what the stages read of each other would be computed too often");
     if (f->why != NULL)
@@ -184,7 +178,7 @@ static void copy_results(fusing *f, expr_id roots[MAX_FIELDS]) {
         if (!f->stored[n])
             continue;
         const int from = fusing_source(f, f->entry_count, f->names[n]);
-        const copy *c = copy_entry(f, from, here);
+        const copy *c = fusing_copy(f, from, here);
         if (c != NULL)
             roots[n] = c->roots[fusing_output(entry_model(f, from), f->names[n])];
     }
@@ -204,22 +198,38 @@ static void list_entries(fusing *f) {
     }
 }
 
-bool system_fuse(job *j, const system_model *system, int first, int last, system_stage *out,
-                 const char **why) {
-    fusing *f = job_alloc(j, sizeof *f);
-    expr_id roots[MAX_FIELDS];
+void fusing_begin(fusing *f, job *j, const system_model *system, int first, int last) {
     *f = (fusing){.job = j, .system = system, .first = first, .last = last};
     if (model_is_narrow(system->whole))
         fusing_refuse(f, "cells of 16 bits are rounded between them");
     list_entries(f);
     list_names(f);
-    for (int axis = 0; axis < system->whole->dims; axis++)
+}
+
+/* One attempt; axes that `asked` lists are guarded from the beginning. */
+static void put_together(fusing *f, expr_id roots[MAX_FIELDS]) {
+    for (int axis = 0; axis < f->system->whole->dims; axis++)
         fusing_find_sides(f, axis);
     if (f->why == NULL) {
-        f->pool = expr_pool_new(j);
+        f->pool = expr_pool_new(f->job);
         f->pool->ordered = true;
-        f->copies = job_array(j, MOST_COPIES, sizeof *f->copies);
+        f->copies = job_array(f->job, MOST_COPIES, sizeof *f->copies);
         copy_results(f, roots);
+    }
+}
+
+bool system_fuse(job *j, const system_model *system, int first, int last, system_stage *out,
+                 const char **why) {
+    fusing *f = job_alloc(j, sizeof *f);
+    expr_id roots[MAX_FIELDS];
+    bool again = true;
+    for (int attempt = 0; again && attempt <= AXES; attempt++) {
+        bool asked[AXES];
+        memcpy(asked, f->asked, sizeof asked);
+        fusing_begin(f, j, system, first, last);
+        memcpy(f->asked, asked, sizeof asked);
+        put_together(f, roots);
+        again = memcmp(asked, f->asked, sizeof asked) != 0;
     }
     *why = f->why;
     if (f->why != NULL)

@@ -11,7 +11,10 @@
      - Along the axis, the expression reads its own point alone, and the readers' rule takes another
        cell's place (clamp, mirror), and what the expression reads has the same rule.
 
-   So each name gets the rules that its readers ask for, each of which must ask for the same. Where
+   Where neither is so, the axis is guarded: see fuse_guards.c. Then rules serve what is read of
+   memory.
+
+   Each name gets the rules that its readers ask for, each of which must ask for the same. Where
    taps stay inside, no rule is asked. A mirror also asks for the rule of the other end: in a grid
    that is smaller than the reach its cells lie beyond that one. What `fixed` keeps must not be
    read, and is the same for all results. */
@@ -159,11 +162,13 @@ static void check_ring(fusing *f, int axis) {
         }
     if (ring && other)
         fusing_refuse(f, differ);
+    f->ring[axis] = ring;
     for (int side = 0; side < 2 && ring; side++)
         f->sides[axis][side] = (model_side){.kind = BOUNDARY_PERIODIC};
 }
 
-void fusing_find_sides(fusing *f, int axis) {
+/* By the boundaries alone. */
+static void find_by_rules(fusing *f, int axis) {
     for (int side = 0; side < 2; side++)
         find_margin(f, axis, side);
     for (int e = f->entry_count; e-- > 0;) /* readers before what they read */
@@ -175,4 +180,74 @@ void fusing_find_sides(fusing *f, int axis) {
         choose_side(f, axis, side);
     }
     check_ring(f, axis);
+}
+
+/* ---- guards ------------------------------------------------------------------------------------
+ */
+
+/* The rule by which an entry that lies inside reads memory beyond a side. What a fixed one gives is
+   not used. */
+static void ask_memory(fusing *f, int entry, const model_array *a, int axis, int side) {
+    const model *m = entry_model(f, entry);
+    const model_side *rule = model_side_of(m, a->field, axis, side);
+    static const model_side nearest = {.kind = BOUNDARY_CLAMP};
+    asked_side *of = &f->rules[fusing_name(f, m->fields[a->field].name)][axis][side];
+    if (rule->kind == BOUNDARY_PERIODIC)
+        fusing_refuse(f, differ);
+    if (rule->kind == BOUNDARY_MIRROR) { /* in a small grid it leads beyond the other end */
+        const model_side *other = model_side_of(m, a->field, axis, 1 - side);
+        ask(f, &f->rules[fusing_name(f, m->fields[a->field].name)][axis][1 - side],
+            other->kind == BOUNDARY_FIXED ? &nearest : other);
+    }
+    if (rule->kind != BOUNDARY_FIXED)
+        ask(f, of, rule);
+}
+
+/* By what fuse_guards.c says of places along the axis: nothing is kept, and rules serve memory. */
+static void find_by_guards(fusing *f, int axis) {
+    static const model_side zero = {.kind = BOUNDARY_ZERO};
+    for (int e = 0; e < f->entry_count; e++) {
+        const model *m = entry_model(f, e);
+        for (int i = 0; i < m->array_count; i++)
+            for (int side = 0; side < 2; side++) {
+                const model_array *a = &m->arrays[i];
+                const boundary kind = model_side_of(m, a->field, axis, side)->kind;
+                if (!a->used || (side == 0 ? a->low[axis] : a->high[axis]) == 0)
+                    continue;
+                if (source_of_array(f, e, a) < 0)
+                    ask_memory(f, e, a, axis, side);
+                else if (kind == BOUNDARY_MIRROR || kind == BOUNDARY_PERIODIC)
+                    fusing_refuse(f, "one reads the other's results beyond a mirror, or where not "
+                                     "all is periodic");
+            }
+    }
+    for (int side = 0; side < 2; side++) {
+        f->keeps[axis][side] = 0;
+        choose_side(f, axis, side);
+        if (f->sides[axis][side].kind == BOUNDARY_FIXED)
+            f->sides[axis][side] = zero;
+    }
+}
+
+static void forget(fusing *f, int axis) {
+    f->why = NULL;
+    f->ring[axis] = false;
+    for (int side = 0; side < 2; side++) {
+        for (int n = 0; n < f->name_count; n++)
+            f->rules[n][axis][side] = (asked_side){.asked = false};
+        for (int e = 0; e < f->entry_count; e++)
+            f->beyond[e][axis][side] = (asked_side){.asked = false};
+    }
+}
+
+void fusing_find_sides(fusing *f, int axis) {
+    if (f->why != NULL)
+        return;
+    if (!f->asked[axis])
+        find_by_rules(f, axis);
+    if (f->why == NULL && !f->asked[axis])
+        return;
+    forget(f, axis);
+    f->guarded[axis] = true;
+    find_by_guards(f, axis);
 }

@@ -17,7 +17,7 @@ static void note_reach(model *m, model_array *a, const int d[AXES]) {
     }
 }
 
-static model_field field_made(const fusing *f, int n, const bool reads[2]) {
+model_field fusing_field(const fusing *f, int n, const bool reads[2]) {
     const model *whole = f->system->whole;
     bool fresh = fusing_is_scratch(f->system, f->names[n]) && !reads[0];
     for (int i = 0; i < whole->field_count; i++)
@@ -35,7 +35,7 @@ static void add_fields(const fusing *f, model *m, const bool *used, int *map) {
         const bool *reads = &used[2 * n];
         if (!reads[0] && !reads[1] && !f->stored[n])
             continue;
-        const model_field field = field_made(f, n, reads);
+        const model_field field = fusing_field(f, n, reads);
         for (int level = 0; level < field.levels && field.use != USE_OUT; level++) {
             map[2 * n + level] = m->array_count;
             m->arrays[m->array_count++] =
@@ -74,7 +74,7 @@ static void move_nodes(const fusing *f, const expr_id *roots, model *m) {
                    : n->op == EXPR_CONSTANT  ? expr_constant(m->pool, n->value)
                    : n->op == EXPR_PARAMETER ? expr_parameter(m->pool, n->index)
                    : n->op == EXPR_POSITION
-                       ? expr_position(m->pool, (position)n->index)
+                       ? expr_position_plus(m->pool, (position)n->index, n->d[0])
                        : expr_make(m->pool, n->op, operand[0], operand[1], operand[2]);
     }
     for (int o = 0; o < m->output_count; o++)

@@ -37,6 +37,9 @@ typedef struct fusing {
     asked_side rules[MAX_FIELDS][AXES][2];    /* by name, whichever entry wrote it */
     model_side sides[AXES][2];                /* those of most names, or FIXED */
     int keeps[AXES][2];                       /* the margin of the results */
+    bool guarded[AXES]; /* at edges of the axis, expressions ask where they are evaluated */
+    bool ring[AXES];    /* the grid is a ring along the axis */
+    bool asked[AXES];   /* guarded, since a place along the axis is asked for */
     unsigned positions;
     expr_pool *pool; /* arrays: 2·name, and 1 more for the previous level */
     const plan_facts *facts[SYSTEM_STAGES];
@@ -53,6 +56,9 @@ static inline void fusing_refuse(fusing *f, const char *why) {
         f->why = why;
 }
 
+/* Names and entries of stages first … last; or a refusal. */
+void fusing_begin(fusing *, job *, const system_model *, int first, int last);
+
 int fusing_name(const fusing *, const char *name);
 
 /* The output of a model by the field's name; −1. */
@@ -68,6 +74,22 @@ bool fusing_is_scratch(const system_model *, const char *name);
 
 /* What boundaries ask for along an axis, or a refusal (fuse_edges.c). */
 void fusing_find_sides(fusing *, int axis);
+
+/* An entry's results at an offset; NULL once it is clear that the stages cannot be fused. */
+const copy *fusing_copy(fusing *, int entry, const int d[AXES]);
+
+/* fuse_guards.c: what `reader` finds at the offset `to` where it is evaluated at `at`, of a field
+   that the entry `from` writes; and an entry's result, or what `fixed` keeps of the field. Places
+   along guarded axes lie in the grid. */
+expr_id fusing_read(fusing *, int reader, int field, int from, const int at[AXES],
+                    const int to[AXES]);
+expr_id fusing_keep(fusing *, int entry, int output, const int at[AXES], expr_id made);
+
+/* What memory has before the launch, of a field or of its previous level. */
+expr_id fusing_load(fusing *, const char *name, bool previous, const int at[AXES]);
+
+/* The field of a name that is stored or of which levels are read (fuse_model.c). */
+model_field fusing_field(const fusing *, int name, const bool reads[2]);
 
 /* The model of the expressions, by name (fuse_model.c). */
 model *fusing_model(const fusing *, const expr_id *roots);

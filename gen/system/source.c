@@ -13,6 +13,7 @@
 typedef struct writing {
     job *job;
     const arrangement *of;
+    model whole; /* the callers' fields, with the positions that launches ask for */
     const system_step *step;
     program **stages; /* each launch's as a stencil alone, without text */
     program *out;
@@ -95,7 +96,7 @@ static void list_reach(writing *w) {
 
 static program *describe(writing *w) {
     const arrangement *a = w->of;
-    const model *whole = a->system->whole;
+    const model *whole = &w->whole;
     program *out = w->out = job_alloc(w->job, sizeof *out);
     out->name = whole->name;
     out->target = a->plans[0]->gpu->arch;
@@ -204,7 +205,7 @@ static void write_header(text *t, const writing *w) {
 /* ---- text ------------------------------------------------------------------------------------ */
 
 static void write_arguments(text *t, const writing *w) {
-    source_write_arguments_of(t, w->of->system->whole, w->out->grid.call_grids,
+    source_write_arguments_of(t, &w->whole, w->out->grid.call_grids,
                               "what a launch reads and writes", w->out->grid.map_count,
                               w->out->arguments_bytes);
 }
@@ -234,7 +235,9 @@ static void make_spares(writing *w) {
 }
 
 static writing open_writing(job *j, const arrangement *a) {
-    writing w = {.job = j, .of = a};
+    writing w = {.job = j, .of = a, .whole = *a->system->whole};
+    for (int i = 0; i < a->count; i++)
+        w.whole.positions |= a->stages[i].model->positions;
     w.step = system_step_new(j, a->system, a->stages, a->count);
     describe(&w);
     return w;

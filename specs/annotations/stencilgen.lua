@@ -54,6 +54,7 @@
 ---| "cached-halo" # a block's tile in shared memory, its halo through the caches
 ---| "streamed" # threads walk the last axis with packs of x and the neighbours along the walk in registers
 ---| "bulk" # bulk copies bring tiles to shared memory (sm_90 on), and each plane adds to partial sums in registers; in 3D a block walks the last axis
+---| "chained" # stages of a system one after the other: a block walks the last axis, and planes of all that stages read lie in shared memory
 ---| "temporal" # many steps between reading a grid and writing it
 ---| "resident" # many steps in one launch, each block with its tile in shared memory
 ---| "rows" # for processors: a block is one thread, which makes rows that become vectors

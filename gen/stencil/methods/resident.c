@@ -109,7 +109,7 @@ static double touched(const plan *p, int left) {
 
 static round_work make_round(const plan *p) {
     const model *m = p->facts->model;
-    const expr_count c = p->facts->emitted;
+    const expr_count c = p->facts->inside;
     const double words = plan_words(p);
     const double more = c.additions > c.multiplications ? c.additions : c.multiplications;
     const double operations = (more + 1) * words + calls_slots(p, 1);

@@ -73,7 +73,7 @@ static double traffic(const plan *p, const int64_t size[AXES]) {
 }
 
 double rows_instructions(const plan *p) {
-    const expr_count c = p->facts->emitted;
+    const expr_count c = p->facts->inside;
     const expr_work calls = p->facts->calls[0]; /* vectors share nothing between their lanes */
     return p->facts->all_taps + fmax(c.additions, c.multiplications) / 2 + calls.units +
            calls.others + 2.0 * p->facts->model->output_count;

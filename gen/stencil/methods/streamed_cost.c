@@ -59,13 +59,14 @@ static double step_instructions(const plan *p, bool spare) {
 }
 
 static double count_instructions(const plan *p, bool spare) {
-    const expr_count c = p->facts->emitted;
+    const expr_count c = p->facts->inside;
     const double points = (double)p->schedule.vector * p->streamed.lane_y;
     const double arithmetic =
         p->form->sums ? p->facts->sum_operations : c.additions + pairs * c.multiplications;
     const double walk = p->form->sums ? 1 + (p->low[2] + p->high[2]) / (double)p->walk : 1;
     return walk * arithmetic * lanes / p->gpu->fma_lanes[p->facts->model->dtype] +
-           (p->form->sums ? 0 : calls_slots(p, p->schedule.vector)) +
+           (p->form->sums ? 0
+                          : calls_slots(p, p->schedule.vector) + plan_selection_instructions(p)) +
            (costs.start / p->walk + walk * step_instructions(p, spare)) / points;
 }
 

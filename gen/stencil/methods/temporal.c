@@ -159,7 +159,7 @@ static const temporal_costs line_costs = {3, 20, 60, 60, 2000, 0.95, 50, 1.03, 8
 static temporal_work line_work(const plan *p) {
     const schedule *s = &p->schedule;
     const double lane = s->lane[0], reach = p->low[0] + p->high[0];
-    const expr_count emitted = p->facts->emitted;
+    const expr_count emitted = p->facts->inside;
     const temporal_costs *c = &line_costs;
     const double operations = fmax(emitted.additions + 1, emitted.multiplications);
     const double moved = lane * plan_words(p) / TEMPORAL_PACK_WORDS;

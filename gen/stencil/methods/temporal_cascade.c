@@ -281,7 +281,7 @@ static temporal_work cascade_work(const plan *p, const cascade *c) {
     }
     for (int o = 0; o < f->model->output_count; o++)
         puts += c->level[o].slots > 0 ? s->lane[1] : 0;
-    const expr_count e = f->emitted;
+    const expr_count e = f->inside;
     const double operations = points * fmax(e.additions + 1, e.multiplications);
     const double level = temporal_slots(p, operations,
                                         points * calls_slots(p, s->lane[0]) + shuffles +

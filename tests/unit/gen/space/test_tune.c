@@ -174,7 +174,7 @@ static void test_errors(void **state) {
         {"{ vector = { 3 } }", "tune.vector must be a power of two, not 3"},
         {"{ method = { 'auto' } }",
          "tune.method: expected one of naive, tiled, coarsened, register, constant, cached-halo, "
-         "streamed, bulk, temporal, resident, rows, overlapped, got the string 'auto'"},
+         "streamed, bulk, chained, temporal, resident, rows, overlapped, got the string 'auto'"},
         {"{ lane = { { x = 4 }, { x = 4 } } }", "tune.lane: lane=4 stands there twice"},
         {"{ tile = { x = { 1, 2, 3, 4, 5, 6, 7, 8, 9 }, y = { 1, 2, 3, 4, 5, 6, 7, 8 } } }",
          "tune.tile has more than 64 values"},

@@ -21,7 +21,7 @@ static const char *const rs_rules[] = {
 static const double rs_given[] = {0, 0, 0.375, 0, 0, 0, 0.625};
 
 typedef struct rs_node {
-    char op; /* + - * / n(egate) m(in) M(ax) | w(here) k(constant) p(arameter) u(tap) */
+    char op; /* + - * / n(egate) m(in) M(ax) | w(here) k(constant) p(arameter) u(tap) x(place) */
     int operand[4];
     int field, d[3];
     bool previous;
@@ -90,6 +90,8 @@ static inline int rs_make(random_system *r, rs_stage *s, int depth) {
         return rs_tap(r, s);
     if (what == 2)
         return rs_add(s, (rs_node){.op = 'p'});
+    if (what == 3 && rs_below(r, 3) == 0) /* field: the axis */
+        return rs_add(s, (rs_node){.op = 'x', .field = rs_below(r, r->dims)});
     rs_node n = {.op = ops[rs_below(r, (int)sizeof ops - 1)]};
     if (n.op == '*' && rs_below(r, 2) == 0)
         n.operand[0] = rs_add(s, (rs_node){.op = 'k', .value = (rs_below(r, 15) + 1) / 16.0});
@@ -184,6 +186,11 @@ static inline void rs_print(random_system *r, const rs_stage *s, int node) {
         rs_say(r, ")");
         return;
     }
+    if (n->op == 'x') {
+        snprintf(word, sizeof word, "(at.%c / 64)", "xyz"[n->field]);
+        rs_say(r, word);
+        return;
+    }
     if (n->op == 'k' || n->op == 'p') {
         snprintf(word, sizeof word, "%.17g", n->value);
         rs_say(r, n->op == 'k' ? word : "p.k");
@@ -234,7 +241,7 @@ static inline void rs_print_stage(random_system *r, rs_stage *s) {
     char word[64];
     rs_say(r, "  { ");
     rs_print_rules(r, s->rule);
-    snprintf(word, sizeof word, ", times = %d, update = function(f, p) return {", s->times);
+    snprintf(word, sizeof word, ", times = %d, update = function(f, p, at) return {", s->times);
     rs_say(r, word);
     for (int f = 0; f < RS_FIELDS; f++)
         if (s->writes[f]) {
@@ -319,6 +326,8 @@ static inline double rs_value(const random_system *r, const rs_stage *s, int nod
         return rs_read(r, s, n, at);
     if (n->op == 'k' || n->op == 'p')
         return n->op == 'k' ? n->value : 0.625;
+    if (n->op == 'x')
+        return (double)at[n->field] / 64;
     const double a = rs_value(r, s, n->operand[0], at);
     if (n->op == 'n')
         return -a;

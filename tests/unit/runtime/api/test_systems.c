@@ -216,43 +216,63 @@ static void fields_have_their_own_boundaries(void **state) {
     }
 }
 
-/* "1: naive | 2-3: naive": the stages in groups, as the bits of `joined` say. */
-static void write_groups(const random_system *s, unsigned joined, char *out, size_t size) {
+/* "1: naive | 2-3: naive": the stages in groups, as the bits of `joined` say. `line`: of groups. */
+static void write_groups(const random_system *s, unsigned joined, const char *line, char *out,
+                         size_t size) {
     size_t length = 0;
     for (int k = 0; k < s->stage_count;) {
         int last = k;
         while (last + 1 < s->stage_count && (joined >> last & 1) != 0)
             last++;
-        length += (size_t)snprintf(out + length, size - length, "%s%d-%d: naive",
-                                   k > 0 ? " | " : "", k + 1, last + 1);
+        length += (size_t)snprintf(out + length, size - length, "%s%d-%d: %s", k > 0 ? " | " : "",
+                                   k + 1, last + 1, last > k ? line : "naive");
         k = last + 1;
     }
 }
 
-static sg_kernel *build_joined(const random_system *s, unsigned joined) {
-    char line[256];
-    write_groups(s, joined, line, sizeof line);
+/* NULL where stages cannot share a launch. */
+static sg_kernel *build_line(const random_system *s, unsigned joined, const char *groups,
+                             bool *small) {
+    char line[512];
+    write_groups(s, joined, groups, line, sizeof line);
     const sg_build_options options = {
         .struct_size = sizeof options, .text = s->text, .schedule = line};
     sg_kernel *k = NULL;
+    *small = false;
     if (sg_build(context, "random.lua", &options, &k) != SG_OK) {
-        if (strstr(sg_error(context), "cannot share a launch") == NULL)
+        *small = strstr(sg_error(context), "tile: it is smaller than what") != NULL;
+        if (!*small && strstr(sg_error(context), "cannot share a launch") == NULL)
             fail_msg("%s\n%s", sg_error(context), s->text);
         return NULL;
     }
     return k;
 }
 
+/* A chain's tiles are small, and still at least as large as what its stages reach. */
+static sg_kernel *build_joined(const random_system *s, unsigned joined, bool chained) {
+    static const char *const chains[][2] = {
+        {"chained tile=4 coarsen=y5", "chained tile=4x4 coarsen=z3"},
+        {"chained tile=8 coarsen=y3", "chained tile=8x8 coarsen=z2"},
+        {"chained tile=16", "chained tile=16x14"}};
+    bool small = true;
+    sg_kernel *k = NULL;
+    if (!chained)
+        return build_line(s, joined, "naive", &small);
+    for (int i = 0; i < 3 && small && s->dims > 1; i++)
+        k = build_line(s, joined, chains[i][s->dims - 2], &small);
+    return k;
+}
+
 /* All groupings that are not refused leave the bytes of stages apart. */
-static int compare_groupings(const random_system *s, uint64_t seed, int most) {
+static int compare_groupings(const random_system *s, uint64_t seed, int most, bool chained) {
     int compared = 0;
     run apart = {.kernel = NULL};
     for (unsigned joined = 1u << (s->stage_count - 1); joined-- > 1 && compared < most;) {
-        sg_kernel *k = build_joined(s, joined);
+        sg_kernel *k = build_joined(s, joined, chained);
         if (k == NULL)
             continue;
         if (apart.kernel == NULL)
-            apart = run_system(s, build_joined(s, 0), STEPS);
+            apart = run_system(s, build_joined(s, 0, false), STEPS);
         run together = run_system(s, k, STEPS);
         for (int i = 0; i < apart.count; i++)
             if (memcmp(written(&apart, i), written(&together, i), apart.bytes) != 0)
@@ -266,7 +286,7 @@ static int compare_groupings(const random_system *s, uint64_t seed, int most) {
     return compared;
 }
 
-static void compare_systems(uint64_t seed, bool own) {
+static void compare_systems(uint64_t seed, bool own, bool chained) {
     static random_system s;
     const int enough = wanted(6);
     int compared = 0;
@@ -274,19 +294,25 @@ static void compare_systems(uint64_t seed, bool own) {
         rs_make_system(&s, seed, seed % 2 == 0 ? "float" : "double", own);
         start(&s);
         if (s.stage_count > 1)
-            compared += compare_groupings(&s, seed, 2);
+            compared += compare_groupings(&s, seed, 2, chained);
         assert_true(seed - first < 1000 + 100 * (uint64_t)enough);
     }
 }
 
 static void fused_stages_leave_the_same_bytes(void **state) {
     (void)state;
-    compare_systems(1, false);
+    compare_systems(1, false, false);
 }
 
 static void fused_stages_of_fields_with_own_boundaries(void **state) {
     (void)state;
-    compare_systems(4000, true);
+    compare_systems(4000, true, false);
+}
+
+static void chains_leave_the_same_bytes(void **state) {
+    (void)state;
+    compare_systems(8000, false, true);
+    compare_systems(12000, true, true);
 }
 
 /* New values in the memory of the oldest level leave the bytes that memory of their own has. */
@@ -320,6 +346,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(fields_have_their_own_boundaries),
     cmocka_unit_test(fused_stages_leave_the_same_bytes),
     cmocka_unit_test(fused_stages_of_fields_with_own_boundaries),
+    cmocka_unit_test(chains_leave_the_same_bytes),
 };
 
 TEST_GROUP(systems, open_cpu, close_context)

@@ -160,8 +160,6 @@ static void what_cannot_be_is_refused(void **state) {
         {"1: naive", SG_ERROR_USAGE, "does not fit 'maxwell2d' of 2 stages"},
         {"2: naive | 1: naive", SG_ERROR_USAGE, "names no stage, or one out of order"},
         {"1: naive | 2: naive | ", SG_ERROR_USAGE, "ends with '|'"},
-        {"1-2: naive", SG_ERROR_PLAN,
-         "stages 1 to 2 cannot share a launch: fixed boundaries keep other cells"},
         {"1: nave | 2: naive", SG_ERROR_USAGE, "nave"},
         {"time=3", SG_ERROR_PLAN, "method "},
     };
@@ -183,8 +181,8 @@ static void what_cannot_be_is_refused(void **state) {
 #define UPDATE(table) "update = function(f) return { " table " } end }"
 
 /* Two stages in one launch, on grids of some sizes, with the results of the stages alone. */
-static void expect_together(const char *text) {
-    sg_kernel *k = build(text, "1-2: naive");
+static void expect_groups(const char *text, const char *schedule) {
+    sg_kernel *k = build(text, schedule);
     for (int nx = 1; nx < 12; nx += nx < 5 ? 1 : 6) {
         const sg_check_options options = {
             .struct_size = sizeof options, .size = {nx, 6}, .steps = 2, .seed = 7};
@@ -193,6 +191,10 @@ static void expect_together(const char *text) {
         assert_int_equal(r.wrong, 0);
     }
     sg_release(k);
+}
+
+static void expect_together(const char *text) {
+    expect_groups(text, "1-2: naive");
 }
 
 static void expect_apart(const char *text, const char *says) {
@@ -253,12 +255,52 @@ static void stages_that_would_differ_at_an_edge_stay_apart(void **state) {
     expect_apart(TWO_STAGES("'mirror'", "u = { use = 'inout', boundary = 'clamp' }, s = 'scratch'",
                             "{ " UPDATE("s = 2 * f.u(0, 0)"),
                             "{ " UPDATE("u = f.s(-2, 1) + f.u(-1, 0)")),
-                 "their boundaries differ");
+                 "results beyond a mirror");
     /* In few columns the mirror leads beyond the other end, where the result reads as 0. */
     static const char few[] = TWO_STAGES(
         "{ x = { 'mirror', 'zero' }, y = 'clamp' }", "u = 'inout', v = 'inout', s = 'scratch'",
         "{ " UPDATE("s = f.u(0, 0) + 1, u = 0.5 * f.u(0, 0)"), "{ " UPDATE("v = f.s(-3, 0)"));
-    expect_apart(few, "at an edge they are not what the boundary gives there");
+    expect_apart(few, "results beyond a mirror");
+    expect_apart(TWO_STAGES("'fixed'", "a = 'in', e = 'out', u = 'inout'",
+                            "{ " UPDATE("e = f.a(1, 0)"), "{ " UPDATE("u = f.a(0, 2)")),
+                 "a field that is only written");
+}
+
+/* Expressions ask where they are evaluated: beyond an end they are what the boundary gives, and
+   what `fixed` keeps stays. */
+static void guards_serve_edges(void **state) {
+    (void)state;
+    static const char *const rules[] = {"'zero'",
+                                        "'clamp'",
+                                        "constant(0.5)",
+                                        "{ x = { 'clamp', 'zero' }, y = { constant(2), 'fixed' } }",
+                                        "{ x = 'fixed', y = 'periodic' }",
+                                        "'fixed'"};
+    for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
+        for (size_t k = 0; k < sizeof rules / sizeof *rules; k++) {
+            char text[1024];
+            if ((i == 4) != (k == 4)) /* periodic for one alone */
+                continue;
+            snprintf(
+                text, sizeof text,
+                "return system { name = 'two', dims = 2, fields = { c = 'in', u = 'inout', v "
+                "= 'inout', s = 'scratch' },\n stages = {\n"
+                "{ boundary = %s, " UPDATE(
+                    "u = f.u(0, 0) + f.c(2, 0) * f.c(0, -1)") ",\n"
+                                                              "{ boundary = %s, update = "
+                                                              "function(f, p, at)\n"
+                                                              "  return { s = f.u(-1, 1) + at.x / "
+                                                              "8, v = f.u(2, 0) * f.v(0, 0) } end "
+                                                              "},\n"
+                                                              "{ boundary = %s, " UPDATE(
+                                                                  "v = f.v(0, 0) - f.s(1, -1)") " }"
+                                                                                                " "
+                                                                                                "}",
+                rules[i], rules[k], rules[i]);
+            expect_groups(text, "1-3: naive");
+            if (i == k && i != 3) /* a source has one rule */
+                expect_groups(text, "1-3: chained tile=16 coarsen=y4");
+        }
 }
 
 static const struct CMUnitTest tests[] = {
@@ -273,6 +315,7 @@ static const struct CMUnitTest tests[] = {
     undamaged(results_bring_their_boundaries),
     undamaged(repeated_stages_share_a_launch),
     undamaged(stages_that_would_differ_at_an_edge_stay_apart),
+    undamaged(guards_serve_edges),
 };
 
 TEST_GROUP(system, open_spoiling, close_context)
