@@ -125,15 +125,23 @@ __device__ __forceinline__ void add_line(const Lines<0, y> &lines, const Argumen
         add_line<y, j + 1>(lines, a, sum);
     }
 }
-// All rows of the plane, one after the other, so that few are in registers at a time.
-template <int y = -plan::low_y>
+// All rows of the plane, one after the other, so that few are in registers at a time. Those that
+// complete sums come last, and complete sums leave for `done` at once, so that new ones can take
+// their registers.
+template <int n = 0, class Done>
 __device__ __forceinline__ void add(const Cell *shared, int plane, int x, int first_y,
-                                    const Arguments &a, Sums &sum) {
-    if constexpr (y < plan::lane_y + plan::high_y) {
-        Lines<0, y> lines;
-        lines.read(shared, plane, x, first_y);
-        add_line<y>(lines, a, sum);
-        add<y + 1>(shared, plane, x, first_y, a, sum);
+                                    const Arguments &a, Sums &sum, const Done &done) {
+    constexpr int lines = plan::low_y + plan::lane_y + plan::high_y;
+    if constexpr (n < lines) {
+        constexpr int first = plan::lane_y + plan::completes_y;
+        constexpr int y = (first + n + plan::low_y) % lines - plan::low_y;
+        Lines<0, y> line;
+        line.read(shared, plane, x, first_y);
+        add_line<y>(line, a, sum);
+        constexpr int j = y - plan::completes_y;
+        if constexpr (j >= 0 && j < plan::lane_y)
+            done.row(j, sum);
+        add<n + 1>(shared, plane, x, first_y, a, sum, done);
     }
 }
 
@@ -152,11 +160,16 @@ template <int grid, int array = 0> __device__ constexpr int array_of() {
     }
 }
 
+template <bool wide> struct SetOf { using type = unsigned; };
+template <> struct SetOf<true> { using type = unsigned long long; };
+
 // Where the thread's points go, plane by plane.
 struct Column {
     Cell *to[plan::outputs]; // the first point of the plane that is complete next
     int first, end; // of the planes that the boundary does not keep, counted from the block's first
-    unsigned inside, made; // the points of its rows in the box, a bit each; those that are not kept
+    // The points of its rows, a bit each: those that are not kept, and those in the box.
+    static constexpr int points = plan::lane_y * plan::vector;
+    typename SetOf<(2 * points > 32)>::type sets; // in one register, if they fit
 
     static constexpr unsigned all = (1u << plan::vector) - 1; // of a row
 
@@ -178,19 +191,19 @@ struct Column {
         const bool above = Edge<2, 1>::kind == Boundary::fixed;
         first = below ? within(plan::low_z - p.z) : 0;
         end = within(a.size[2] - (above ? plan::high_z : 0) - p.z);
-        inside = made = 0;
+        sets = 0;
 #pragma unroll
         for (int j = 0; j < plan::lane_y; ++j)
 #pragma unroll
             for (int i = 0; i < plan::vector; ++i) {
                 const Index x = p.x + i, y = p.y + j;
-                const unsigned bit = 1u << (j * plan::vector + i);
+                const decltype(sets) bit = decltype(sets)(1) << (j * plan::vector + i);
                 if (x >= a.end[0] || y >= a.end[1])
                     continue;
-                inside |= bit;
+                sets |= bit << points;
                 if (!keeps<0>(x, a.size[0], plan::low_x, plan::high_x) &&
                     !keeps<1>(y, a.size[1], plan::low_y, plan::high_y))
-                    made |= bit;
+                    sets |= bit;
             }
     }
     template <int output, class T>
@@ -212,25 +225,21 @@ struct Column {
     __device__ __forceinline__ void put_row(const Arguments &a, int j, const Results &out) const {
         if constexpr (output < plan::outputs) {
             put<output, Real>(to[output] + j * a.grid[Output<output>::grid].stride_y,
-                        made >> j * plan::vector & all, out);
+                        unsigned(sets >> j * plan::vector) & all, out);
             put_row<output + 1>(a, j, out);
         }
     }
-    __device__ __forceinline__ void put_rows(const Arguments &a, int plane, const Sums &sum) const {
-        if (plane < first || plane >= end)
-            return;
+    __device__ __forceinline__ bool makes(int plane) const { return plane >= first && plane < end; }
+    __device__ __forceinline__ void put_sums(const Arguments &a, int j, const Sums &sum) const {
+        Results out;
 #pragma unroll
-        for (int j = 0; j < plan::lane_y; ++j) {
-            Results out;
+        for (int i = 0; i < plan::vector; ++i) {
 #pragma unroll
-            for (int i = 0; i < plan::vector; ++i) {
-#pragma unroll
-                for (int o = 0; o < plan::outputs; ++o)
-                    out[i][o] = sum[j][i][o][0];
-                finish_sums(a, out[i]);
-            }
-            put_row(a, j, out);
+            for (int o = 0; o < plan::outputs; ++o)
+                out[i][o] = sum[j][i][o][0];
+            finish_sums(a, out[i]);
         }
+        put_row(a, j, out);
     }
 #if PLAN_KEEPS
     // Row j of the plane that has arrived, `plan::high_z` planes beyond the complete one. The kept
@@ -258,7 +267,9 @@ struct Column {
     }
     __device__ __forceinline__ void keep_rows(const Arguments &a, int plane, const Cell *shared,
                                               int slot, int x, int y) const {
-        const unsigned kept = plane < first || plane >= end ? inside : inside & ~made;
+        constexpr unsigned whole = points == 32 ? ~0u : (1u << points % 32) - 1;
+        const unsigned inside = unsigned(sets >> points) & whole;
+        const unsigned kept = plane < first || plane >= end ? inside : inside & ~unsigned(sets);
         if (kept == 0)
             return;
 #pragma unroll
@@ -274,6 +285,17 @@ struct Column {
     }
 };
 
+// Stores the sums that are complete, if they are of points to be made.
+struct Putting {
+    const Column &column;
+    const Arguments &a;
+    bool puts;
+    __device__ __forceinline__ void row(int j, const Sums &sum) const {
+        if (puts)
+            column.put_sums(a, j, sum);
+    }
+};
+
 // ---- the walk ---------------------------------------------------------------------------------
 
 // Asks for a box of every array, whose first plane is at z, for the slot at hand.
@@ -282,7 +304,7 @@ __device__ __forceinline__ void ask(const Arguments &a, const Filling &slots, Ce
                                     const Point &origin, Index z) {
     if constexpr (array < plan::arrays) {
         using B = Box<array>;
-        slots.copy(shared + B::A::shared + slots.slot * B::slot, a.map[array],
+        slots.copy(shared + B::A::shared + slots.slot() * B::slot, a.map[array],
                    int(origin.x) - B::before, int(origin.y) - B::A::low_y, int(z));
         ask<array + 1>(a, slots, shared, origin, z);
     }
@@ -329,13 +351,12 @@ __device__ __forceinline__ void make_tile(const Arguments &a, Cell *shared) {
 #pragma unroll 2
     for (int step = 1 - depth; step < made; ++step) {
         const int newest = row + step + depth - 1;
-        add(shared, newest, x, 0, a, sum);
+        const Putting putting = {column, a, step >= 0 && column.makes(step)};
+        add(shared, newest, x, 0, a, sum, putting);
 #if PLAN_KEEPS
         if (step + plan::high_z >= 0 && step + plan::high_z < made)
             column.keep_rows(a, step + plan::high_z, shared, newest, x, 0);
 #endif
-        if (step >= 0)
-            column.put_rows(a, step, sum);
         column.advance(a);
         shift(sum);
     }
@@ -385,17 +406,16 @@ __device__ __forceinline__ void make_column(const Arguments &a, Cell *shared) {
     column.begin(a, {origin.x + x, origin.y + y, origin.z});
     Sums sum = {};
 #pragma unroll 1
-    for (int step = 1 - depth; step <= planes - depth; ++step) {
+    for (; slots.count < unsigned(planes); slots.next()) {
+        const int step = int(slots.count) + 1 - depth;
         slots.await_filled();
-        add(shared, slots.slot, x, y, a, sum);
+        const Putting putting = {column, a, step >= 0 && column.makes(step)};
+        add(shared, slots.slot(), x, y, a, sum, putting);
 #if PLAN_KEEPS
         if (step + plan::high_z >= 0 && step + plan::high_z < planes - depth + 1)
-            column.keep_rows(a, step + plan::high_z, shared, slots.slot, x, y);
+            column.keep_rows(a, step + plan::high_z, shared, slots.slot(), x, y);
 #endif
         slots.release();
-        slots.next();
-        if (step >= 0) // the sums of points that are to be made
-            column.put_rows(a, step, sum);
         column.advance(a);
         shift(sum);
     }

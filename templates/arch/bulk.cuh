@@ -10,7 +10,10 @@ struct alignas(64) TensorMap {
 // warps read. Each slot has two mbarriers: the copies complete the first, the readers the second.
 template <int slots, int readers> struct Slots {
     unsigned filled, freed;
-    int slot = 0, turn = 0;
+    unsigned count = 0; // slots that were passed: one number is one register
+
+    __device__ __forceinline__ int slot() const { return int(count % slots); }
+    __device__ __forceinline__ int turn() const { return int(count / slots & 1); }
 
     static constexpr int words = 2 * slots; // of 8 bytes
 
@@ -28,12 +31,7 @@ template <int slots, int readers> struct Slots {
         }
         __syncthreads(); // nobody waits for what is not initialised
     }
-    __device__ __forceinline__ void next() {
-        if (++slot == slots) {
-            slot = 0;
-            turn ^= 1;
-        }
-    }
+    __device__ __forceinline__ void next() { ++count; }
     static __device__ __forceinline__ void wait(unsigned barrier, int parity) {
         asm volatile("{\n\t.reg .pred done;\n"
                      "again: mbarrier.try_wait.parity.shared.b64 done, [%0], %1;\n\t"
@@ -43,9 +41,9 @@ template <int slots, int readers> struct Slots {
     }
 
     // By one lane: until nobody reads the slot; how many bytes will come; a box to come.
-    __device__ __forceinline__ void await_free() const { wait(freed + 8 * slot, turn ^ 1); }
+    __device__ __forceinline__ void await_free() const { wait(freed + 8 * slot(), turn() ^ 1); }
     __device__ __forceinline__ void expect(int bytes) const {
-        asm volatile("mbarrier.arrive.expect_tx.shared.b64 _, [%0], %1;" ::"r"(filled + 8 * slot),
+        asm volatile("mbarrier.arrive.expect_tx.shared.b64 _, [%0], %1;" ::"r"(filled + 8 * slot()),
                      "r"(bytes)
                      : "memory");
     }
@@ -54,7 +52,7 @@ template <int slots, int readers> struct Slots {
         asm volatile("cp.async.bulk.tensor.3d.shared::cluster.global.mbarrier::complete_tx::bytes "
                      "[%0], [%1, {%2, %3, %4}], [%5];" ::"r"(
                          static_cast<unsigned>(__cvta_generic_to_shared(to))),
-                     "l"(&map), "r"(x), "r"(y), "r"(z), "r"(filled + 8 * slot)
+                     "l"(&map), "r"(x), "r"(y), "r"(z), "r"(filled + 8 * slot())
                      : "memory");
     }
     // By all lanes of the warp that fills: the slot's copies are on their way.
@@ -62,11 +60,12 @@ template <int slots, int readers> struct Slots {
 
     // By all lanes of a warp that reads: until all copies of the slot have arrived; the slot may be
     // filled again.
-    __device__ __forceinline__ void await_filled() const { wait(filled + 8 * slot, turn); }
+    __device__ __forceinline__ void await_filled() const { wait(filled + 8 * slot(), turn()); }
     __device__ __forceinline__ void release() const {
         __syncwarp(); // all lanes have read
         if (threadIdx.x % 32 == 0)
-            asm volatile("mbarrier.arrive.shared.b64 _, [%0];" ::"r"(freed + 8 * slot) : "memory");
+            asm volatile("mbarrier.arrive.shared.b64 _, [%0];" ::"r"(freed + 8 * slot())
+                         : "memory");
     }
 };
 

@@ -22,6 +22,7 @@ struct plan {
     static constexpr int vector = 4;
     static constexpr int walk = 32; // planes that a block makes
     static constexpr int lane_y = 2; // rows of a thread
+    static constexpr int completes_y = 0; // the row that completes a sum, from its own
     static constexpr int readers = 128; // threads that make points
     static constexpr int barriers = 10240; // where they lie in shared memory
     static constexpr int ring = 4; // planes in shared memory

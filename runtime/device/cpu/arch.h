@@ -160,15 +160,19 @@ struct alignas(64) TensorMap {
     };
 };
 template <int slots, int readers> struct Slots {
-    int slot = 0;
+    unsigned count = 0;
 
     static constexpr int words = 0;
+
+    __forceinline__ int slot() const {
+        return int(count % slots);
+    }
 
     __forceinline__ void begin(void *) {
         __syncthreads();
     }
     __forceinline__ void next() {
-        slot = slot + 1 == slots ? 0 : slot + 1;
+        ++count;
     }
     __forceinline__ void await_free() const {
     }

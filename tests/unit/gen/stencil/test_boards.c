@@ -160,7 +160,31 @@ static void cells_of_16_bits_take_bulk_where_floats_do(void **state) {
     assert_string_equal(method_for("star(3, 1)", half, "bulk", 512), "bulk");
 }
 
+/* Schedules that do not spill, measured to be the fastest: 0.90 and 0.84 of a copy. In double the
+   longest row takes more registers: 64x24 has 0.81 without spills, 96x24 0.66 with 32 bytes. */
+static void radius_4_takes_bulk_without_spills(void **state) {
+    (void)state;
+    static const struct {
+        const char *dtype;
+        int n, tile[2], walk;
+    } rows[] = {{"float", 768, {192, 24}, 768},
+                {"float", 512, {128, 32}, 256},
+                {"double", 768, {64, 24}, 768}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        loaded l;
+        planning p = {.schedule = "", .size = CUBE(rows[i].n), .steps = 1};
+        job *j = make(&p, &l, "star(3, 4)", rows[i].dtype, "fixed");
+        assert_string_equal(plan_method(p.plan)->name, "bulk");
+        assert_int_equal(p.plan->tile[0], rows[i].tile[0]);
+        assert_int_equal(p.plan->tile[1], rows[i].tile[1]);
+        assert_int_equal(p.plan->walk, rows[i].walk);
+        job_end(j);
+        job_end(l.job);
+    }
+}
+
 static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(radius_4_takes_bulk_without_spills),
     cmocka_unit_test(cells_of_16_bits_take_bulk_where_floats_do),
     cmocka_unit_test(times_are_right_to_a_tenth),
     cmocka_unit_test(short_rows_are_walked_by_warps),
