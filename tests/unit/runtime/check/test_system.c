@@ -310,7 +310,7 @@ static void chains_make_what_is_read(void **state) {
     expect_groups("return system { name = 'two', dims = 2, boundary = 'periodic',\n"
                   "  fields = { u = 'inout', s = 'scratch' }, stages = {\n"
                   "    { update = function(f, p, at) return { s = at.x / 64 + at.y / 8 } end },\n"
-                  "    { " UPDATE("u = 0.5 * f.u(0, 0) + f.s(1, -2)") " } } }",
+                  "    { " UPDATE("u = 0.5 * f.u(0, 0) + f.s(1, -2)") " } }",
                   "1-2: chained tile=16 coarsen=y4");
     static const char folded[] =
         TWO_STAGES("{ x = 'zero', y = { 'zero', 'mirror' } }", "u = 'inout', s = 'scratch'",
