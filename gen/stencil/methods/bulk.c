@@ -232,9 +232,9 @@ static double slower(const plan *p, const int64_t size[AXES], double *waves) {
     return covered * (1 + whole) / 2;
 }
 
-/* Registers that a thread cannot do without: its sums, its longest row, and addresses. A few bytes
-   that spill cost much (25-point star, 768³, float: 0.90 of a copy with none, 0.86 with 8 bytes,
-   0.70 with 24), because copies leave little of the L1 for them. */
+/* Registers that a thread cannot do without: its sums, its longest row, and addresses. Kernels
+   that spill a few bytes were much slower (25-point star, 768³, float: 0.90 of a copy with none,
+   0.86 with 8 bytes, 0.75 with 16). */
 static int64_t least_registers(const plan *p) {
     enum { ADDRESSES = 12 };
     const int64_t points = (int64_t)p->schedule.vector * lane_rows(p);
