@@ -166,7 +166,7 @@ static void test_choice(void **state) {
     a.matrix = &even;
     j = build_for(&a, FAULT_NONE);
     assert_string_equal(a.plan,
-                        "bcsr thread rows=6 columns=6 threads=128 items=1 passes=1 cache=2");
+                        "bcsr thread rows=5 columns=5 threads=128 items=1 passes=1 cache=2");
     assert_true(strncmp(a.reason, "bcsr: ", 6) == 0);
     job_end(j);
     a.schedule = "csr";
