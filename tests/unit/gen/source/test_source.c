@@ -13,7 +13,7 @@ enum {
     MOST_HEAT13 = 420,
     MOST_HEAT2D5 = 350,
     MOST_REDUCE_SUM = 350,
-    MOST_SCAN = 543,
+    MOST_SCAN = 553,
     MOST_NAIVE = 190,
     MOST_NAIVE_FIELDS = 247, /* two fields, periodic */
     MOST_NAIVE_PACKS = 292,
