@@ -33,133 +33,11 @@
 
 #include "row_sums.cuh"
 
-// What memory has, here and in shared memory; sums and taps are Real.
-#if defined(PLAN_NARROW)
-using Cell = Stored<Array<0>>;
-#else
-using Cell = Real;
-#endif
+#include "bulk_planes.cuh"
 
-template <int elements> constexpr int packs_for = (elements + plan::vector - 1) / plan::vector;
+#include "narrow_column.cuh"
 
-// Of one array in shared memory: a plane of the tile with what the shape reaches of it around.
-template <int array> struct Box {
-    using A = Array<array>;
-    static constexpr int line = 128 / int(sizeof(Cell)); // rows begin at multiples of 128 bytes
-    static constexpr int before = (A::low_x + line - 1) / line * line;
-    static constexpr int width = before + plan::tile_x + (A::high_x + line - 1) / line * line;
-    static constexpr int height = A::low_y + plan::tile_y + A::high_y;
-    static constexpr int cells = width * height;
-    static constexpr int slot = (cells + line - 1) / line * line; // from one plane to the next
-};
-
-// ---- what a thread reads of a plane -----------------------------------------------------------
-
-// Row y of an array, 0 being the thread's first, as far as any of the thread's points asks for it.
-template <int array, int y> struct Line {
-    using Asked = Asks<array, y>;
-    static constexpr bool any = Asked::first <= Asked::last;
-    static constexpr int before = any ? packs_for<Asked::low> : 0;
-    static constexpr int packs = any ? before + 1 + packs_for<Asked::high> : 1;
-    Real element[packs * plan::vector];
-
-    // `own`: the thread's first point in the plane.
-    __device__ __forceinline__ void read(const Cell *own) {
-        if constexpr (any) {
-            using Wide = Pack<Cell, plan::vector>;
-            constexpr int first = y * Box<array>::width - before * plan::vector;
-            const Wide *const from = reinterpret_cast<const Wide *>(own + first);
-#pragma unroll
-            for (int k = 0; k < packs; ++k) {
-                const Wide pack = from[k];
-#pragma unroll
-                for (int i = 0; i < plan::vector; ++i)
-                    element[k * plan::vector + i] = pack.element[i];
-            }
-        }
-    }
-};
-
-// Row y of all arrays.
-template <int array, int y> struct Lines {
-    Line<array, y> line;
-    Lines<array + 1, y> rest;
-    // The cell (x, y) of a plane is the thread's first point.
-    __device__ __forceinline__ void read(const Cell *shared, int plane, int x, int first_y) {
-        using B = Box<array>;
-        line.read(shared + (B::A::shared + B::A::low_y * B::width + B::before) + plane * B::slot +
-                  first_y * B::width + x);
-        rest.read(shared, plane, x, first_y);
-    }
-    template <int of> __device__ __forceinline__ Real at(int x) const {
-        if constexpr (of == array)
-            return line.element[Line<array, y>::before * plan::vector + x];
-        else
-            return rest.template at<of>(x);
-    }
-};
-template <int y> struct Lines<plan::arrays, y> {
-    __device__ __forceinline__ void read(const Cell *, int, int, int) {
-    }
-    template <int> __device__ Real at(int) const; // never called
-};
-
-// A point of row j, of which row y of the plane is dy away.
-template <int y, int j, int i> struct AtRow {
-    const Lines<0, y> &lines;
-    template <int array, int dx, int dy, int dz> __device__ __forceinline__ Real tap() const {
-        static_assert(dz == 0 && j + dy == y, "sums are added row by row");
-        return lines.template at<array>(i + dx);
-    }
-};
-
-// ---- results ----------------------------------------------------------------------------------
-
-template <int y, int j = 0, int i = 0>
-__device__ __forceinline__ void add_line(const Lines<0, y> &lines, const Arguments &a, Sums &sum) {
-    constexpr bool reaches = y - j >= -plan::low_y && y - j <= plan::high_y;
-    if constexpr (i < plan::vector && reaches) {
-        add_row(InRow<y - j>(), AtRow<y, j, i>{lines}, a, sum[j][i]);
-        add_line<y, j, i + 1>(lines, a, sum);
-    } else if constexpr (j + 1 < plan::lane_y) {
-        add_line<y, j + 1>(lines, a, sum);
-    }
-}
-// All rows of the plane, one after the other, so that few are in registers at a time. Those that
-// complete sums come last, and complete sums leave for `done` at once, so that new ones can take
-// their registers.
-template <int n = 0, class Done>
-__device__ __forceinline__ void add(const Cell *shared, int plane, int x, int first_y,
-                                    const Arguments &a, Sums &sum, const Done &done) {
-    constexpr int lines = plan::low_y + plan::lane_y + plan::high_y;
-    if constexpr (n < lines) {
-        constexpr int first = plan::lane_y + plan::completes_y;
-        constexpr int y = (first + n + plan::low_y) % lines - plan::low_y;
-        Lines<0, y> line;
-        line.read(shared, plane, x, first_y);
-        add_line<y>(line, a, sum);
-        constexpr int j = y - plan::completes_y;
-        if constexpr (j >= 0 && j < plan::lane_y)
-            done.row(j, sum);
-        add<n + 1>(shared, plane, x, first_y, a, sum, done);
-    }
-}
-
-template <class T> using RowOf = T[plan::vector][plan::outputs];
-using Results = RowOf<Real>;
-
-// The kernel's array of a grid; plan::arrays where no tap reads it.
-template <int grid, int array = 0> __device__ constexpr int array_of() {
-    if constexpr (array < plan::arrays) {
-        if constexpr (Array<array>::grid == grid)
-            return array;
-        else
-            return array_of<grid, array + 1>();
-    } else {
-        return array;
-    }
-}
-
+#if !defined(PLAN_NARROW)
 template <bool wide> struct SetOf { using type = unsigned; };
 template <> struct SetOf<true> { using type = unsigned long long; };
 
@@ -296,6 +174,8 @@ struct Putting {
     }
 };
 
+#endif
+
 // ---- the walk ---------------------------------------------------------------------------------
 
 // Asks for a box of every array, whose first plane is at z, for the slot at hand.
@@ -351,11 +231,17 @@ __device__ __forceinline__ void make_tile(const Arguments &a, Cell *shared) {
 #pragma unroll 2
     for (int step = 1 - depth; step < made; ++step) {
         const int newest = row + step + depth - 1;
+#if defined(PLAN_NARROW)
+        add(shared, newest, x, 0, a, sum, Waiting());
+        if (step >= 0)
+            column.put_rows(a, step, sum, shared, newest - plan::high_z, x, 0);
+#else
         const Putting putting = {column, a, step >= 0 && column.makes(step)};
         add(shared, newest, x, 0, a, sum, putting);
 #if PLAN_KEEPS
         if (step + plan::high_z >= 0 && step + plan::high_z < made)
             column.keep_rows(a, step + plan::high_z, shared, newest, x, 0);
+#endif
 #endif
         column.advance(a);
         shift(sum);
@@ -409,13 +295,29 @@ __device__ __forceinline__ void make_column(const Arguments &a, Cell *shared) {
     for (; slots.count < unsigned(planes); slots.next()) {
         const int step = int(slots.count) + 1 - depth;
         slots.await_filled();
+#if defined(PLAN_NARROW)
+        add(shared, slots.slot(), x, y, a, sum, Waiting());
+#if PLAN_KEEPS
+        static_assert(plan::held == plan::high_z, "kept cells are there when their plane is complete");
+        const int complete = slots.before(plan::held);
+        if (step >= 0)
+            column.put_rows(a, step, sum, shared, complete, x, y);
+        if (step > plan::held - depth)
+            slots.release(complete);
+#else
+        slots.release(slots.slot());
+        if (step >= 0)
+            column.put_rows(a, step, sum, shared, 0, x, y);
+#endif
+#else
         const Putting putting = {column, a, step >= 0 && column.makes(step)};
         add(shared, slots.slot(), x, y, a, sum, putting);
 #if PLAN_KEEPS
         if (step + plan::high_z >= 0 && step + plan::high_z < planes - depth + 1)
             column.keep_rows(a, step + plan::high_z, shared, slots.slot(), x, y);
 #endif
-        slots.release();
+        slots.release(slots.slot());
+#endif
         column.advance(a);
         shift(sum);
     }
@@ -430,6 +332,10 @@ extern "C" __global__ void __launch_bounds__(plan::threads, plan::blocks)
 #elif PLAN_FLAT
     make_tile(a, reinterpret_cast<Cell *>(shared_bytes()));
 #else
+#if defined(PLAN_NARROW)
+    make_column(a, reinterpret_cast<Cell *>(found_shared()));
+#else
     make_column(a, reinterpret_cast<Cell *>(shared_bytes()));
+#endif
 #endif
 }

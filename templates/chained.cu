@@ -90,7 +90,9 @@ struct Block {
 
 // A column of the tile.
 struct Column {
-    int at, from;          // its place in a plane, and where its values are made
+    int at;                // its place in a plane
+    int from_x, from_y;    // the column where its values are made
+    bool image;            // which is another one
     Index x, y;            // the cell that it stands for
     bool stored;
     unsigned made, kept;   // stages that make it, and whose fixed boundaries keep it: a bit each
@@ -133,11 +135,9 @@ __device__ __forceinline__ Column place_column(const Arguments &a, const Block &
     c.x = cell_for<0>(grid_x, a.size[0]);
     c.y = cell_for<1>(grid_y, a.size[1]);
     // A ring's cells are made where they are.
-    const int from_x =
-        plan::ring_x ? x : int(min(max(c.x - b.x, Index(plan::low_x)), Index(width - 1 - plan::high_x)));
-    const int from_y =
-        plan::ring_y ? y : int(min(max(c.y - b.y, Index(plan::low_y)), Index(height - 1 - plan::high_y)));
-    c.from = grid_x == c.x && grid_y == c.y ? at : from_y * width + from_x;
+    c.from_x = plan::ring_x ? x : int(c.x - b.x);
+    c.from_y = plan::ring_y ? y : int(c.y - b.y);
+    c.image = c.from_x != x || c.from_y != y;
     c.beyond[0][0] = grid_x < 0;
     c.beyond[0][1] = grid_x >= a.size[0];
     c.beyond[1][0] = grid_y < 0;
@@ -170,11 +170,22 @@ __device__ __forceinline__ bool value_beyond(const Arguments &a, const Column &c
 
 // ---- what a stage reads ---------------------------------------------------------------------
 
+// Where a stage makes a column: at another one's place, of those that it makes. What lies farther
+// beyond an end than it is read may be any.
+template <int stage> __device__ __forceinline__ int place_made(const Block &b, const Column &c) {
+    using S = Stage<stage>;
+    if (!b.rim || !c.image)
+        return c.at;
+    return min(max(c.from_y, S::first_y), S::end_y - 1) * width +
+           min(max(c.from_x, S::first_x), S::end_x - 1);
+}
+
 template <int stage, bool edge> struct AtStage {
     const Arguments &a;
     const Column &c;
     const Newest &newest;
     Index z;
+    int from;
 #if defined(PLAN_POSITIONS)
     template <int axis> __device__ __forceinline__ Index index() const {
         return axis == 0 ? c.x : axis == 1 ? c.y : is_ring<2> ? cell_for<2>(z, a.size[2]) : z;
@@ -185,7 +196,7 @@ template <int stage, bool edge> struct AtStage {
     }
     template <int source, int dx, int dy, int dz> __device__ __forceinline__ Real of() const {
         constexpr int back = Stage<stage>::lag - Ring<source>::lag - dz;
-        const int at = c.from + dy * width + dx;
+        const int at = from + dy * width + dx;
         if constexpr (edge && dz != 0) {
             Index row = z + dz;
             const bool below = row < 0, above = row >= a.size[2];
@@ -238,7 +249,8 @@ __device__ __forceinline__ void make_plane(const Arguments &a, const Block &b,
 #pragma unroll
     for (int k = 0; k < plan::points; ++k)
         if (columns[k].made >> stage & 1) {
-            const AtStage<stage, edge> at = {a, columns[k], newest, z};
+            const AtStage<stage, edge> at = {a, columns[k], newest, z,
+                                             place_made<stage>(b, columns[k])};
             Real out[S::results];
             S::update(at, a, out);
             hand_on<stage, 0>(at, b, keeps_plane, out);

@@ -6,6 +6,9 @@
 //      row, in a h H t t t t H h        loop without tests, of which a compiler makes vectors. h H
 //      t t t t H h h H H H H H H h        An array that changes has two boxes, which are read and
 //      written in turn. h h h h h h h h        What no step changes lies in both.
+//
+// Boxes hold numbers of the arithmetic. Cells of 16 bits are converted when they are loaded, and
+// rounded when the tile is stored.
 #include "arch/memory.cuh"
 #include "arch/shared.cuh"
 #include "arch/rows.cuh"
@@ -43,7 +46,7 @@ __device__ __forceinline__ void load_row(const Arguments &a, const Place &p, Rea
         return;
     }
     const Grid &grid = a.grid[Array<array>::grid];
-    const Real *const from = grid.data + offset(grid, p.x.first, y, z);
+    const Cell *const from = grid.data + offset(grid, p.x.first, y, z);
     FOR_A_ROW
     for (Index i = begin; i < end; ++i)
         to[i] = load(from + i);

@@ -78,7 +78,6 @@ typedef struct method {
                                    gen/stencil/schedule.h */
     bool serial;                /* a block is one thread: it suits processors, and no GPU */
     bool fused;                 /* makes several steps a launch, at least two */
-    bool known_of_floats;       /* cells of 16 bits take it where floats would: see the planner */
     bool chains;                /* it makes stages one after the other, and nothing else */
     bool walks_open;            /* how far blocks walk is chosen last, by the grid's size */
     int textbook_tile; /* the textbook's input tile along an axis; 0: none is in shared memory */
@@ -139,9 +138,8 @@ static inline int plan_words(const plan *p) {
 /* Instructions of a point for selections by its place. A kernel of packs asks once for several
    points whether they lie away from the edges. Of elastic waves and a cavity's flow, on an H200. */
 static inline double plan_selection_instructions(const plan *p) {
-    enum { ASKS = 25, SELECTS = 6 };
-    const int count = p->facts->selections;
-    return count == 0 ? 0 : SELECTS * count + (p->schedule.vector > 1 ? 0 : ASKS);
+    enum { SELECTS = 6, ALONE = 40 };
+    return (p->schedule.vector > 1 ? SELECTS : ALONE) * p->facts->selections;
 }
 
 int method_walks_none(int dims);

@@ -130,25 +130,6 @@ static bool suits(const search *s, int m) {
     return methods[m]->serial == (s->gpu->processor != NULL) || s->wanted->method == m;
 }
 
-static search search_new(job *, const plan_facts *, const schedule *, const gpu *,
-                         const int64_t size[AXES], int64_t steps);
-static plan *search_best(search *);
-
-/* Whether the model may choose the method. What it knows of some is measured of floats alone: with
-   cells of 16 bits these are chosen where floats would be made so. */
-static bool is_known(const search *s, int m) {
-    const model *narrow = s->facts->model;
-    if (!methods[m]->known_of_floats || !model_is_narrow(narrow))
-        return true;
-    model *wide = job_alloc(s->job, sizeof *wide);
-    *wide = *narrow;
-    for (int f = 0; f < narrow->field_count; f++)
-        wide->fields[f].storage = narrow->dtype;
-    const schedule free = {.time = 1};
-    search floats = search_new(s->job, plan_facts_new(s->job, wide), &free, s->gpu, s->size, 1);
-    return search_best(&floats)->schedule.method == m;
-}
-
 /* The best plan of each method that suits, or of each of the others; the best of all. */
 static plan *try_those(search *s, bool suited, plan *best[METHODS], text *reasons) {
     plan *winner = NULL;
@@ -162,8 +143,6 @@ static plan *try_those(search *s, bool suited, plan *best[METHODS], text *reason
         if (s->best == NULL)
             text_printf(reasons, "%smethod %s: %s", reasons->length > 0 ? "; " : "",
                         methods[m]->name, refusal);
-        else if (winner != NULL && !is_known(s, m))
-            best[m] = NULL;
         else if (is_better(s, s->best, winner))
             winner = s->best;
     }

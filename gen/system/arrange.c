@@ -172,13 +172,27 @@ static bool put_together(job *j, const attempt *t, system_stage *out, const char
                     : system_fuse(j, s, t->first, t->last, out, why);
 }
 
+/* Whether expressions ask for places that the stages alone do not ask for. */
+static bool has_guards(const arranging *a, const attempt *t, const system_stage *fused) {
+    unsigned asked = 0;
+    for (int k = t->first; k <= t->last; k++)
+        asked |= a->system->stages[k].model->positions;
+    return (fused->model->positions & ~asked) != 0;
+}
+
 static void try_group(job *j, void *argument) {
     attempt *t = argument;
     arranging a = *t->arranging;
     system_stage fused;
     a.job = j;
-    if (put_together(j, t, &fused, &t->why))
-        t->seconds = plan_stage(&a, &fused, t->line)->estimate.seconds + SYSTEM_LAUNCH_SECONDS;
+    if (!put_together(j, t, &fused, &t->why))
+        return;
+    if (a.request->gpu->processor != NULL && asks_for_chain(&a, t->first, t->line) < 0 &&
+        has_guards(&a, t, &fused)) {
+        t->why = "at edges, expressions would ask where they are, and rows are no vectors then";
+        return;
+    }
+    t->seconds = plan_stage(&a, &fused, t->line)->estimate.seconds + SYSTEM_LAUNCH_SECONDS;
 }
 
 static void end_attempt(void *argument) {

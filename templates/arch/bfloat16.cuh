@@ -17,5 +17,21 @@ struct Bfloat16Format {
     static __device__ __forceinline__ float widened(unsigned short bits) {
         return __uint_as_float(static_cast<unsigned>(bits) << 16);
     }
+    // The numbers of a word of two; the word of two numbers.
+    static __device__ __forceinline__ float low_of(unsigned word) {
+        return __uint_as_float(word << 16);
+    }
+    static __device__ __forceinline__ float high_of(unsigned word) {
+        return __uint_as_float(word & 0xffff0000u);
+    }
+    static __device__ __forceinline__ unsigned both(float low, float high) {
+#if __CUDA_ARCH__ >= 800
+        unsigned word;
+        asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(word) : "f"(high), "f"(low));
+        return word;
+#else
+        return narrowed(low) | unsigned(narrowed(high)) << 16;
+#endif
+    }
 };
 using Bfloat16 = Narrow<Bfloat16Format>;

@@ -58,13 +58,18 @@ template <int slots, int readers> struct Slots {
     // By all lanes of the warp that fills: the slot's copies are on their way.
     __device__ __forceinline__ void sent() const {}
 
-    // By all lanes of a warp that reads: until all copies of the slot have arrived; the slot may be
+    // The slot so many turns before the one at hand.
+    __device__ __forceinline__ int before(int turns) const {
+        return int((count + slots - turns) % slots);
+    }
+
+    // By all lanes of a warp that reads: until all copies of the slot have arrived; a slot may be
     // filled again.
     __device__ __forceinline__ void await_filled() const { wait(filled + 8 * slot(), turn()); }
-    __device__ __forceinline__ void release() const {
+    __device__ __forceinline__ void release(int which) const {
         __syncwarp(); // all lanes have read
         if (threadIdx.x % 32 == 0)
-            asm volatile("mbarrier.arrive.shared.b64 _, [%0];" ::"r"(freed + 8 * slot())
+            asm volatile("mbarrier.arrive.shared.b64 _, [%0];" ::"r"(freed + 8 * which)
                          : "memory");
     }
 };

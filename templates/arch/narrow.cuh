@@ -4,12 +4,30 @@
 #include "cache_hints.cuh"
 
 // A number that has 16 bits in memory, and is a float for all arithmetic.
-template <class Format> struct Narrow {
+template <class Of> struct Narrow {
+    using Format = Of;
     unsigned short bits;
     Narrow() = default;
     __device__ __forceinline__ Narrow(float number) : bits(Format::narrowed(number)) {}
     __device__ __forceinline__ operator float() const { return Format::widened(bits); }
 };
+
+// The numbers of so many cells, a word of two at a time.
+template <class Format, int count>
+__device__ __forceinline__ Pack<float, count> widened(const Pack<Narrow<Format>, count> &cells) {
+    Pack<float, count> pack;
+    if constexpr (count == 1) {
+        pack.element[0] = cells.element[0];
+    } else {
+        unsigned words[count / 2];
+        memcpy(words, &cells, sizeof words);
+#pragma unroll
+        for (int i = 0; i < count; ++i)
+            pack.element[i] =
+                i % 2 == 0 ? Format::low_of(words[i / 2]) : Format::high_of(words[i / 2]);
+    }
+    return pack;
+}
 
 template <class Format> __device__ __forceinline__ float load(const Narrow<Format> *from) {
     return Format::widened(__ldg(reinterpret_cast<const unsigned short *>(from)));
@@ -20,11 +38,17 @@ __device__ __forceinline__ Pack<float, count> load_pack(const Pack<Narrow<Format
     const Bits bits = __ldg(reinterpret_cast<const Bits *>(from));
     Pack<Narrow<Format>, count> narrow;
     memcpy(&narrow, &bits, sizeof bits);
-    Pack<float, count> pack;
-#pragma unroll
-    for (int i = 0; i < count; ++i)
-        pack.element[i] = narrow.element[i];
-    return pack;
+    return widened(narrow);
+}
+
+// The numbers of cells in shared memory.
+template <class Format, int count>
+__device__ __forceinline__ Pack<float, count> read_shared(const Pack<Narrow<Format>, count> *from) {
+    using Bits = typename BitsOf<sizeof(*from)>::type;
+    const Bits bits = *reinterpret_cast<const Bits *>(from);
+    Pack<Narrow<Format>, count> narrow;
+    memcpy(&narrow, &bits, sizeof bits);
+    return widened(narrow);
 }
 
 // Loads that stay behind the wait for the launch before; see launches.cuh.
@@ -42,23 +66,27 @@ __device__ __forceinline__ Pack<float, count> load_behind(const Pack<Narrow<Form
                  : "l"(__cvta_generic_to_global(from)));
     Pack<Narrow<Format>, count> narrow;
     memcpy(&narrow, word, sizeof narrow);
-    Pack<float, count> pack;
-#pragma unroll
-    for (int i = 0; i < count; ++i)
-        pack.element[i] = narrow.element[i];
-    return pack;
+    return widened(narrow);
 }
 
-// The word of so many numbers.
+// The word of so many numbers. Fields of wider cells are stored as they are.
 template <class Cell, int count>
 __device__ __forceinline__ typename BitsOf<sizeof(Pack<Cell, count>)>::type
 narrowed(const Pack<float, count> &pack) {
-    Pack<Cell, count> narrow;
+    typename BitsOf<sizeof(Pack<Cell, count>)>::type bits;
+    if constexpr (count == 1 || sizeof(Cell) != 2) {
+        Pack<Cell, count> cells;
 #pragma unroll
-    for (int i = 0; i < count; ++i)
-        narrow.element[i] = pack.element[i];
-    typename BitsOf<sizeof narrow>::type bits;
-    memcpy(&bits, &narrow, sizeof bits);
+        for (int i = 0; i < count; ++i)
+            cells.element[i] = pack.element[i];
+        memcpy(&bits, &cells, sizeof bits);
+    } else {
+        unsigned words[count / 2];
+#pragma unroll
+        for (int i = 0; i < count / 2; ++i)
+            words[i] = Cell::Format::both(pack.element[2 * i], pack.element[2 * i + 1]);
+        memcpy(&bits, words, sizeof bits);
+    }
     return bits;
 }
 
@@ -117,10 +145,7 @@ __device__ __forceinline__ Pack<float, count> read_narrow(SharedAt<Narrow<Format
     if constexpr (count == 1) {
         pack.element[0] = from.read();
     } else {
-        const Pack<Narrow<Format>, count> narrow = from.template read<count>();
-#pragma unroll
-        for (int i = 0; i < count; ++i)
-            pack.element[i] = narrow.element[i];
+        pack = widened(from.template read<count>());
     }
     return pack;
 }

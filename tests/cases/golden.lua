@@ -2,11 +2,12 @@
 local shapes = require "shapes"
 local cases = {}
 
-local function keep(name, shape, schedule, dtype, boundary)
+local function keep(name, shape, schedule, dtype, boundary, storage)
   local s = shapes.list[shape]
   cases[#cases + 1] = {
     name = name,
-    spec = shapes.text(s, dtype or "float", shapes.boundary(boundary or "fixed", s.dims)),
+    spec = shapes.text(s, dtype or "float", shapes.boundary(boundary or "fixed", s.dims) ..
+      (storage and (", storage = %q"):format(storage) or "")),
     schedule = schedule,
     golden = true,
     places = { { size = table.move({ 67, 35, 29 }, 1, s.dims, 1, {}) } },
@@ -36,6 +37,8 @@ keep("streamed_sums_box3d", "box3d1", "streamed tile=64x8 coarsen=z6,y2 vec=2 ti
 keep("bulk_star3d", "star3d2", "bulk tile=64x16 coarsen=z32,y2 vec=4 time=1", "float", "fixed")
 cases[#cases].refusals = { "need sm_90" }
 keep("bulk_box2d", "box2d1", "bulk tile=64 coarsen=y32 vec=2 time=1", "double", "zero")
+cases[#cases].refusals = { "need sm_90" }
+keep("bulk_half3d", "star3d2", "bulk tile=64x32 coarsen=z32,y2 vec=8 time=1", "float", "fixed", "half")
 cases[#cases].refusals = { "need sm_90" }
 keep("cached_halo_box2d", "box2d1", "cached-halo tile=32x8 vec=1 time=1", "float", "clamp")
 

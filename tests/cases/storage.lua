@@ -34,6 +34,16 @@ local bulk = {
   { "star3d1", "bulk tile=64x8 vec=8 coarsen=z64,y2", "fixed" },
   { "star3d2", "bulk tile=128x12 vec=8 coarsen=z9", "zero" },
   { "pair3d", "bulk tile=64x8 vec=8 coarsen=z64", "fixed" },
+  { "star3d2", "bulk tile=16x32 vec=8 coarsen=z64,y2", "fixed" },
+  { "star3d1", "bulk tile=64x24 vec=8 coarsen=z5,y3", "fixed" },
+  { "box3d1", "bulk tile=32x32 vec=8 coarsen=z9,y4", "fixed" },
+  { "star3d8", "bulk tile=32x8 vec=8 coarsen=z64", "fixed" },
+  { "points3d", "bulk tile=64x8 vec=8 coarsen=z4", "fixed" },
+  { "upwind3d", "bulk tile=32x16 vec=8 coarsen=z64,y2", "fixed" }, -- nothing above along z is read
+  { "column3d", "bulk tile=32x16 vec=8 coarsen=z3,y2", "fixed" },
+  { "behind3d", "bulk tile=32x16 vec=8 coarsen=z64,y2", "zero" },
+  { "points2d", "bulk tile=64 vec=8 coarsen=y64", "fixed" },
+  { "star2d8", "bulk tile=64 vec=8 coarsen=y64", "fixed" },
 }
 
 local odd = { { 1001 }, { 67, 23 }, { 35, 11, 9 } }
@@ -86,6 +96,12 @@ local fused = {
   { "grayscott2d", "resident time=3 tile=16x16", "clamp", { 3, 5 } }, -- eight steps may cube a value beyond half
   { "variable2d", "resident time=4 tile=24x9", "zero", { 4, 11 } },
   { "variable3d", "resident time=2 tile=8x8x8", "periodic", { 2, 3 } },
+  { "star1d3", "overlapped time=4 tile=100", "mirror", { 4, 9 } },
+  { "points1d", "overlapped time=3 tile=64", "constant", { 3, 7 } },
+  { "grayscott2d", "overlapped time=3 tile=16x16", "clamp", { 3, 5 } },
+  { "star2d2", "overlapped time=2 tile=64x9", "fixed", { 2, 5 } },
+  { "variable2d", "overlapped time=4 tile=24x9", "zero", { 4, 11 } },
+  { "star3d2", "overlapped time=2 tile=16x8x8", "periodic", { 2, 3 } },
 }
 local fused_sizes = {
   { { 4096 }, { 1001 }, { 37 } },
@@ -122,6 +138,28 @@ cases[#cases + 1] = {
   schedule = "bulk",
   expect = "method bulk: its copies bring cells of one type",
 }
+cases[#cases + 1] = {
+  name = "overlapped steps of fields that are not stored alike",
+  spec = [[return stencil { name = "s", fields = { u = { use = "inout", storage = "half" }, v = "inout" },
+    update = function(f) return { u = f.u(1, 0) + f.v(0, 1), v = f.v(0, 0) } end }]],
+  schedule = "overlapped time=2",
+  expect = "method overlapped: the fields have cells of different types, and it stores rows of one type",
+}
+
+-- What a boundary keeps of a field that no tap reads stays in its array.
+for _, schedule in ipairs { "bulk tile=32x16 vec=8 coarsen=z64,y2", "bulk tile=64x8 vec=8 coarsen=z4" } do
+  cases[#cases + 1] = {
+    name = "two written fields, " .. schedule,
+    spec = [[return stencil { name = "s", boundary = "fixed", storage = "half",
+      fields = { u = "inout", v = "out", w = "in" },
+      update = function(f) return {
+        u = f.u(1,0,0) / 2 - f.u(-2,0,0) / 4 + f.u(0,-1,0) / 8 + f.w(0,0,1) / 8,
+        v = f.u(0,0,0) / 2 + f.w(0,2,0) / 4 - f.w(0,0,-2) / 8 } end }]],
+    schedule = schedule,
+    places = places(3),
+    arch = "sm_90",
+  }
+end
 
 for _, storage in ipairs { "half", "bfloat16" } do
   cases[#cases + 1] = {
@@ -173,6 +211,7 @@ local lists = {
   { "scan", "op = 'min', kind = 'exclusive'", "persistent threads=64 items=24 stages=3 ahead=2 draw=2" },
   { "scan", "op = 'sum', init = 3, map = function(x) return 3 * x end", "persistent threads=32 items=8 stages=1" },
   { "scan", "op = 'sum', init = 3, map = function(x) return 3 * x end", "look-back threads=1024 items=4" },
+  { "scan", "op = 'sum', init = 3, kind = 'exclusive'", "persistent threads=64 items=24 stages=3 blocks=1 ahead=2 draw=2" },
 }
 for _, storage in ipairs { "half", "bfloat16" } do
   for _, entry in ipairs(lists) do

@@ -25,6 +25,7 @@ struct plan {
     static constexpr int completes_y = 0; // the row that completes a sum, from its own
     static constexpr int readers = 64; // threads that make points
     static constexpr int barriers = 3264; // where they lie in shared memory
+    static constexpr int line_bytes = 128; // of memory, at which rows begin
     static constexpr int planes = 34; // that a block reads
     static constexpr int groups = 2; // of threads, which share them
 };

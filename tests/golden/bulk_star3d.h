@@ -25,6 +25,7 @@ struct plan {
     static constexpr int completes_y = 0; // the row that completes a sum, from its own
     static constexpr int readers = 128; // threads that make points
     static constexpr int barriers = 10240; // where they lie in shared memory
+    static constexpr int line_bytes = 128; // of memory, at which rows begin
     static constexpr int ring = 4; // planes in shared memory
     static constexpr int wave = 660; // blocks that run at a time
     static constexpr int pace_waves = 4, pace_groups = 18; // of planes

@@ -2,6 +2,8 @@
    sums in registers. In 3D a block walks the last axis; all blocks of a wave walk at one pace, so
    that halos are still in the L2 where a neighbour asks for them. In 2D a block's tile comes at
    once. Copies of tensors by the hardware: PTX ISA, cp.async.bulk.tensor. */
+#include "gen/stencil/methods/bulk.h"
+
 #include "gen/stencil/search.h"
 
 #include <math.h>
@@ -9,8 +11,10 @@
 
 enum {
     LINE_BYTES = 128,  /* of a row of a box, so that each begins at a line of the L2 */
+    SECTOR_BYTES = 32, /* likewise of cells of 16 bits, of which a line is too many */
     MOST_EXTENT = 256, /* of a box along an axis */
     MOST_SLOTS = 4,
+    MOST_NARROW_SLOTS = 6, /* of 16 bits: more planes are on their way, as each is shorter */
     LEAST_SLOTS = 2,
     SLOT_BYTES = 16,    /* of the barriers of a slot */
     THREAD_POINTS = 32, /* a bit each in the template */
@@ -46,8 +50,28 @@ static int bytes_of(const plan *p) {
     return (int)dtype_words[model_storage(p->facts->model, 0)].bytes;
 }
 
+static bool is_narrow(const plan *p) {
+    return bytes_of(p) == 2;
+}
+
+static int line_bytes(const plan *p) {
+    return is_narrow(p) ? SECTOR_BYTES : LINE_BYTES;
+}
+
+/* Planes of cells of 16 bits that stay in shared memory until they are complete, because a boundary
+   keeps some of their cells. */
+static int held(const plan *p) {
+    const model *m = p->facts->model;
+    bool keeps = false;
+    for (int axis = 0; axis < m->dims; axis++)
+        for (int side = 0; side < 2; side++)
+            keeps |= m->sides[axis][side].kind == BOUNDARY_FIXED &&
+                     (side == 0 ? m->low : m->high)[axis] > 0;
+    return keeps && is_narrow(p) && !is_flat(p) ? p->high[2] : 0;
+}
+
 static void lay_box(const plan *p, const plan_array *a, int box[AXES]) {
-    const int line = LINE_BYTES / bytes_of(p);
+    const int line = line_bytes(p) / bytes_of(p);
     box[0] = p->tile[0] + round_up(a->low[0], line) + round_up(a->high[0], line);
     box[1] = p->tile[1] + a->low[1] + a->high[1];
     box[2] = is_flat(p) ? p->walk + depth(p) - 1 : 1;
@@ -104,7 +128,7 @@ static int other_threads(const plan *p) {
 }
 
 static const char *lay_threads(job *j, plan *p) {
-    const int rows = lane_rows(p), line = LINE_BYTES / bytes_of(p);
+    const int rows = lane_rows(p), line = line_bytes(p) / bytes_of(p);
     if (p->schedule.vector * bytes_of(p) != MAX_PACK_BYTES)
         return job_print(j, "it reads packs of 16 bytes: vec=%d", MAX_PACK_BYTES / bytes_of(p));
     if (p->tile[0] % line != 0)
@@ -148,8 +172,9 @@ static const char *check_boxes(job *j, const plan *p) {
 static int count_slots(const plan *p) {
     enum { RESERVED = 1024 }; /* bytes of shared memory that the driver takes of every block */
     const int64_t room = p->gpu->shared_per_multiprocessor / p->blocks - RESERVED;
-    int slots = is_flat(p) ? 1 : MOST_SLOTS;
-    while (slots > LEAST_SLOTS &&
+    const int most = is_narrow(p) ? MOST_NARROW_SLOTS + held(p) : MOST_SLOTS;
+    int slots = is_flat(p) ? 1 : most;
+    while (slots > LEAST_SLOTS + held(p) &&
            slots * (all_bytes(p) + SLOT_BYTES) >
                (room < p->gpu->shared_per_block ? room : p->gpu->shared_per_block))
         slots--;
@@ -190,7 +215,7 @@ static const char *fit(job *j, plan *p) {
                          (long long)threads, (long long)need);
     p->estimate.registers = (int)need;
     p->blocks = plan_resident_by_registers(p);
-    while (p->blocks > 1 && p->blocks * (LEAST_SLOTS * all_bytes(p) + SLOT_BYTES) >
+    while (p->blocks > 1 && p->blocks * ((LEAST_SLOTS + held(p)) * all_bytes(p) + SLOT_BYTES) >
                                 p->gpu->shared_per_multiprocessor)
         p->blocks--;
     return plan_take_shared(j, p, lay_shared(p, count_slots(p)));
@@ -249,14 +274,28 @@ static int64_t least_registers(const plan *p) {
     return ADDRESSES + plan_words(p) * (points * p->facts->model->output_count * depth(p) + row);
 }
 
-/* Whether a thread needs more registers than the multiprocessor's four parts have for its warps. */
-static bool spills(const plan *p) {
+/* How many the multiprocessor's four parts have for each thread of its warps. */
+static int registers_for_warps(const plan *p) {
     enum { PARTS = 4, STEP = 8 };
     const int warps = (plan_threads(p) / WARP * p->blocks + PARTS - 1) / PARTS;
-    return least_registers(p) > REGISTERS_PER_MULTIPROCESSOR / PARTS / (warps * WARP) / STEP * STEP;
+    return REGISTERS_PER_MULTIPROCESSOR / PARTS / (warps * WARP) / STEP * STEP;
 }
 
-static void cost(plan *p, const int64_t size[AXES]) {
+static bool spills(const plan *p) {
+    return least_registers(p) > registers_for_warps(p);
+}
+
+/* Numbers that a thread converts for a plane. */
+static int count_conversions(const plan *p) {
+    int count = 0, low, high;
+    for (int array = 0; array < p->array_count; array++)
+        for (int y = -p->low[1]; y < lane_rows(p) + p->high[1]; y++)
+            if (ask_line(p, array, y, &low, &high))
+                count += low + p->schedule.vector + high;
+    return count;
+}
+
+static void wide_cost(plan *p, const int64_t size[AXES]) {
     const model *m = p->facts->model;
     const gpu *g = p->gpu;
     plan_estimate *e = &p->estimate;
@@ -305,6 +344,26 @@ static void cost(plan *p, const int64_t size[AXES]) {
     e->seconds += costs.start * (is_flat(p) ? 1 : ceil(waves));
 }
 
+static void cost(plan *p, const int64_t size[AXES]) {
+    if (is_flat(p) || !is_narrow(p)) {
+        wide_cost(p, size);
+        return;
+    }
+    bulk_step s = {.readers = p->block[0] - other_threads(p),
+                   .rows = lane_rows(p),
+                   .packs = count_packs(p),
+                   .conversions = count_conversions(p),
+                   .bytes = all_bytes(p),
+                   .again = planes_read(p, (double)size[p->axes[2]])};
+    p->estimate.blocks_resident = plan_resident(p);
+    s.missing = larger(p->estimate.registers - registers_for_warps(p), 0);
+    slower(p, size, &s.waves);
+    bulk_narrow_cost(p, &s, size);
+    if (size[0] % p->schedule.vector != 0)
+        p->estimate.seconds *= costs.spare;
+    p->estimate.seconds += costs.start * ceil(s.waves);
+}
+
 /* ---- the method ----------------------------------------------------------------------------- */
 
 static void macros(text *t, const plan *p, bool packs, bool only_written) {
@@ -333,9 +392,13 @@ static void constants(text *t, const plan *p, const program *program) {
         "    static constexpr int lane_y = %d; // rows of a thread\n"
         "    static constexpr int completes_y = %d; // the row that completes a sum, from its own\n"
         "    static constexpr int readers = %d; // threads that make points\n"
-        "    static constexpr int barriers = %lld; // where they lie in shared memory\n",
+        "    static constexpr int barriers = %lld; // where they lie in shared memory\n"
+        "    static constexpr int line_bytes = %d; // of memory, at which rows begin\n",
         p->walk, lane_rows(p), completing_row(p), p->block[0] - other_threads(p),
-        (long long)(((int64_t)p->shared_bytes - slots * SLOT_BYTES) / bytes_of(p)));
+        (long long)(((int64_t)p->shared_bytes - slots * SLOT_BYTES) / bytes_of(p)), line_bytes(p));
+    if (is_narrow(p) && !is_flat(p))
+        text_printf(t, "    static constexpr int held = %d; // planes, until they are complete\n",
+                    held(p));
     if (is_flat(p)) {
         text_printf(t,
                     "    static constexpr int planes = %d; // that a block reads\n"
@@ -447,23 +510,25 @@ static void candidates(search *s) {
         {{512}}, /* refused */
         {{128}, {192}, {64}, {96}},
         {{192, 24}, {192, 12}, {192, 16}, {192, 8}, {128, 32}, {128, 24}, {128, 16}, {128, 8}}};
-    static const search_tiles narrow[AXES] = {{{512}},
-                                              {{32}},
-                                              {{96, 48},
-                                               {96, 24},
-                                               {96, 12},
-                                               {64, 48},
-                                               {64, 32},
-                                               {64, 24},
-                                               {64, 16},
-                                               {64, 8},
-                                               {32, 32},
-                                               {32, 16}}};
+    static const search_tiles of_16_bits[AXES] = {
+        {{512}}, {{192}}, {{192, 32}, {192, 48}, {128, 48}, {96, 64}}};
+    static const search_tiles small[AXES] = {{{512}},
+                                             {{32}},
+                                             {{96, 48},
+                                              {96, 24},
+                                              {96, 12},
+                                              {64, 48},
+                                              {64, 32},
+                                              {64, 24},
+                                              {64, 16},
+                                              {64, 8},
+                                              {32, 32},
+                                              {32, 16}}};
     const int vectors[] = {search_widest(s), 0};
     if (s->facts->model->dims == 2) {
         static const int rows[] = {64, 32, 16, 0};
         search_blocks(s, wide, rows, vectors);
-        search_blocks(s, narrow, rows, vectors);
+        search_blocks(s, small, rows, vectors);
         return;
     }
     enum { PARTS = 6 };
@@ -476,7 +541,9 @@ static void candidates(search *s) {
     if (count == 0)
         walks[count++] = MOST_PACED;
     search_blocks(s, wide, walks, vectors);
-    search_blocks(s, narrow, walks, vectors);
+    search_blocks(s, small, walks, vectors);
+    if (dtype_is_narrow(model_storage(s->facts->model, 0)))
+        search_blocks(s, of_16_bits, walks, vectors);
 }
 
 const method method_bulk = {
@@ -485,7 +552,6 @@ const method method_bulk = {
         "bulk copies bring tiles to shared memory (sm_90 on), and each plane adds to partial "
         "sums in registers; in 3D a block walks the last axis",
     .keys = SCHEDULE_COARSEN | SCHEDULE_ROWS | SCHEDULE_VECTOR,
-    .known_of_floats = true,
     .textbook_tile = 32,
     .walk = walk,
     .refuse = refuse,

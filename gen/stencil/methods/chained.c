@@ -112,6 +112,8 @@ static void lay(const plan *p, chain_layout *l) {
             l->before = larger(l->before, along(p, c->sources[i].low, 2));
             l->behind = larger(l->behind, along(p, c->sources[i].high, 2));
         }
+    for (int e = 0; e < c->stage_count; e++) /* one may read no array */
+        l->before = larger(l->before, along(p, c->stages[e].low, 2));
     for (int e = 0; e < c->stage_count; e++)
         for (int o = 0; o < c->stages[e].model->output_count; o++)
             if (c->stages[e].stored[o] >= 0)

@@ -68,7 +68,8 @@ static void processor_cost(plan *p, const int64_t size[AXES]) {
         steps += box * point + rows * (row_start + lanes / 2 * point);
     }
     const double moved =
-        (p->array_count * box_of(p, p->schedule.time) + m->output_count * box_of(p, 0)) * bytes;
+        (p->array_count * box_of(p, p->schedule.time) + m->output_count * box_of(p, 0)) *
+        (double)model_cell_bytes(m);
     const double own = of->copy_rate / of->cores;
     const double rounds = ceil(blocks / of->cores);
     e->bytes_per_point = moved / (box_of(p, 0) * p->schedule.time);
@@ -102,6 +103,7 @@ static void constants(text *t, const plan *p, const program *program) {
 
 static const form form_overlapped = {.file = "overlapped.cu",
                                      .places = true,
+                                     .narrow = true,
                                      .points = true,
                                      .positions = true,
                                      .one_way = true,
@@ -117,7 +119,11 @@ static const form *choose(const plan_facts *f, const schedule *s) {
 
 static const char *refuse(job *j, const plan_facts *f, const schedule *s) {
     (void)j, (void)s;
-    return fused_refuse(f->model);
+    const model *m = f->model;
+    for (int i = 1; i < m->field_count; i++)
+        if (model_storage(m, i) != model_storage(m, 0))
+            return "the fields have cells of different types, and it stores rows of one type";
+    return fused_refuse(m);
 }
 
 /* Boxes that caches of half a megabyte to two hold, of which the halo takes its part; and one that

@@ -324,13 +324,16 @@ static const char *refuse(job *j, const plan_facts *f, const schedule *s) {
 }
 
 static void candidates(search *s) {
-    static const int vectors[] = {1, 2, 4, 0}, flat[] = {3, 4, 5, 6, 8, 0},
-                     deep[] = {4, 6, 8, 64, 0};
+    static const int up_to_4[] = {1, 2, 4, 0}, up_to_8[] = {1, 2, 4, 8, 0},
+                     flat[] = {3, 4, 5, 6, 8, 0}, deep[] = {4, 6, 8, 64, 0},
+                     of_16_bits[] = {4, 6, 8, 16, 64, 0};
     static const search_tiles tiles[AXES] = {
         {{512}}, /* refused */
         {{128}, {256}, {512}, {1024}},
         {{64, 4}, {64, 8}, {128, 4}, {128, 8}, {256, 4}, {256, 8}}};
-    const int *walks = s->facts->model->dims == 3 ? deep : flat;
+    const bool narrow = model_is_narrow(s->facts->model);
+    const int *vectors = narrow ? up_to_8 : up_to_4;
+    const int *walks = s->facts->model->dims < 3 ? flat : narrow ? of_16_bits : deep;
     search_blocks(s, tiles, walks, vectors);
     search_short(s, walks, vectors);
     if (!streamed_walks_long(s->facts))

@@ -108,6 +108,10 @@ inline unsigned char *shared_bytes() {
     return sg_cpu_shared();
 }
 
+inline unsigned char *found_shared() {
+    return sg_cpu_shared();
+}
+
 template <class T> struct SharedAt {
     T *at;
     __forceinline__ explicit SharedAt(T *shared) : at(shared) {
@@ -201,7 +205,10 @@ template <int slots, int readers> struct Slots {
     __forceinline__ void await_filled() const {
         __syncthreads();
     }
-    __forceinline__ void release() const {
+    __forceinline__ int before(int turns) const {
+        return int((count + slots - turns) % slots);
+    }
+    __forceinline__ void release(int) const {
     }
 };
 struct Pace {
@@ -432,11 +439,26 @@ template <class Format> __forceinline__ float load(const Narrow<Format> *from) {
     return *from;
 }
 template <class Format, int count>
-__forceinline__ Pack<float, count> load_pack(const Pack<Narrow<Format>, count> *from) {
+__forceinline__ Pack<float, count> widened(const Pack<Narrow<Format>, count> &cells) {
     Pack<float, count> pack;
     for (int i = 0; i < count; ++i)
-        pack.element[i] = from->element[i];
+        pack.element[i] = cells.element[i];
     return pack;
+}
+template <class Format, int count>
+__forceinline__ Pack<float, count> load_pack(const Pack<Narrow<Format>, count> *from) {
+    return widened(*from);
+}
+template <class Format, int count>
+__forceinline__ Pack<float, count> read_shared(const Pack<Narrow<Format>, count> *from) {
+    return widened(*from);
+}
+template <class Cell, int count>
+__forceinline__ Pack<Cell, count> narrowed(const Pack<float, count> &pack) {
+    Pack<Cell, count> cells;
+    for (int i = 0; i < count; ++i)
+        cells.element[i] = pack.element[i];
+    return cells;
 }
 template <class Format> __forceinline__ float load_behind(const Narrow<Format> *from) {
     return *from;

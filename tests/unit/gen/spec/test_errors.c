@@ -77,7 +77,8 @@ static void test_types(void **state) {
          "schedule.tile: expected a table such as { x = 32, y = 8 }, got the number 32"},
         {STAR1("schedule = { method = 'registers' }"), 1,
          "schedule.method: expected one of auto, naive, tiled, coarsened, register, constant, "
-         "cached-halo, streamed, bulk, chained, temporal, resident, rows, overlapped, got the string "
+         "cached-halo, streamed, bulk, chained, temporal, resident, rows, overlapped, got the "
+         "string "
          "'registers'; did you "
          "mean "
          "'register'?"},

@@ -41,6 +41,8 @@ static const figure figures[] = {
     {"box(3, 1)", "float", CUBE(768), "streamed tile=256x8 coarsen=z64,y2 vec=4", 0.90},
 };
 
+static const char half[] = "float', storage = 'half";
+
 typedef struct planning {
     const model *model;
     const char *schedule;
@@ -138,26 +140,55 @@ static void many_steps_are_not_fused_at_a_loss(void **state) {
     job_end(l.job);
 }
 
-static const char *method_for(const char *shape, const char *dtype, const char *schedule,
-                              int64_t n) {
-    loaded l;
-    planning p = {.schedule = schedule, .size = CUBE(n), .steps = 1};
-    job *j = make(&p, &l, shape, dtype, "fixed");
-    const char *name = plan_method(p.plan)->name;
-    job_end(j);
-    job_end(l.job);
-    return name;
+/* Of half at 768³, in microseconds. */
+static void times_of_16_bits_are_right_to_a_tenth(void **state) {
+    (void)state;
+    static const struct {
+        const char *shape, *schedule;
+        double measured;
+    } of_half[] = {{"star(3, 1)", "bulk tile=192x48 coarsen=z384,y2 vec=8", 475},
+                   {"star(3, 1)", "bulk tile=192x32 coarsen=z192,y2 vec=8", 486},
+                   {"star(3, 1)", "bulk tile=192x24 coarsen=z384,y2 vec=8", 492},
+                   {"star(3, 1)", "bulk tile=96x48 coarsen=z384,y2 vec=8", 495},
+                   {"star(3, 1)", "bulk tile=192x32 coarsen=z768,y2 vec=8", 527},
+                   {"star(3, 1)", "streamed tile=256x8 coarsen=z16,y2 vec=8", 477},
+                   {"star(3, 2)", "bulk tile=192x32 coarsen=z192,y2 vec=8", 505},
+                   {"star(3, 2)", "bulk tile=128x48 coarsen=z192,y2 vec=8", 510},
+                   {"star(3, 2)", "bulk tile=192x24 coarsen=z768 vec=8", 544},
+                   {"star(3, 2)", "bulk tile=128x24 coarsen=z192,y2 vec=8", 607},
+                   {"star(3, 2)", "bulk tile=192x32 coarsen=z384,y2 vec=8", 661},
+                   {"box(3, 1)", "bulk tile=192x32 coarsen=z192,y2 vec=8", 668}};
+    for (size_t i = 0; i < sizeof of_half / sizeof *of_half; i++) {
+        loaded l;
+        planning p = {.schedule = of_half[i].schedule, .size = CUBE(768), .steps = 1};
+        job *j = make(&p, &l, of_half[i].shape, half, "fixed");
+        const double expected = 1e6 * p.plan->estimate.seconds;
+        if (fabs(log(expected / of_half[i].measured)) > log(1.1))
+            fail_msg("%s %s: %.0f instead of %.0f us", of_half[i].shape, of_half[i].schedule,
+                     expected, of_half[i].measured);
+        job_end(j);
+        job_end(l.job);
+    }
 }
 
-/* The model expects `bulk` to be faster with half for both. */
-static void cells_of_16_bits_take_bulk_where_floats_do(void **state) {
-    static const char half[] = "float', storage = 'half";
+/* The fastest that were measured: 1.8 times as fast as floats, or nearly. */
+static void cells_of_16_bits_take_wide_packs_and_tiles(void **state) {
     (void)state;
-    assert_string_equal(method_for("star(3, 1)", "float", "", 512), "streamed");
-    assert_string_equal(method_for("star(3, 1)", half, "", 512), "streamed");
-    assert_string_equal(method_for("star(3, 2)", "float", "", 768), "bulk");
-    assert_string_equal(method_for("star(3, 2)", half, "", 768), "bulk");
-    assert_string_equal(method_for("star(3, 1)", half, "bulk", 512), "bulk");
+    static const struct {
+        const char *shape, *schedule;
+    } best[] = {{"star(3, 1)", "streamed tile=256x8 coarsen=z16,y2 vec=8 time=1"},
+                {"star(3, 2)", "bulk tile=192x32 coarsen=z192,y2 vec=8 time=1"}};
+    for (size_t i = 0; i < sizeof best / sizeof *best; i++) {
+        loaded l;
+        planning p = {.schedule = "", .size = CUBE(768), .steps = 1};
+        job *j = make(&p, &l, best[i].shape, half, "fixed");
+        text line = text_new(j);
+        schedule_print(&p.plan->schedule, 3, &line);
+        if (strncmp(line.data, best[i].schedule, strlen(best[i].schedule)) != 0)
+            fail_msg("%s takes %s", best[i].shape, line.data);
+        job_end(j);
+        job_end(l.job);
+    }
 }
 
 /* Schedules that do not spill, measured to be the fastest: 0.90 and 0.84 of a copy. In double the
@@ -184,8 +215,9 @@ static void radius_4_takes_bulk_without_spills(void **state) {
 }
 
 static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(times_of_16_bits_are_right_to_a_tenth),
+    cmocka_unit_test(cells_of_16_bits_take_wide_packs_and_tiles),
     cmocka_unit_test(radius_4_takes_bulk_without_spills),
-    cmocka_unit_test(cells_of_16_bits_take_bulk_where_floats_do),
     cmocka_unit_test(times_are_right_to_a_tenth),
     cmocka_unit_test(short_rows_are_walked_by_warps),
     cmocka_unit_test(many_steps_are_not_fused_at_a_loss),

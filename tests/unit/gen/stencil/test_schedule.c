@@ -137,7 +137,8 @@ static void test_unknown_words(void **state) {
     assert_refused(
         "qqqqqqqqqq=3",
         "option: unknown word 'qqqqqqqqqq' in a schedule; it takes a method (auto, "
-        "naive, tiled, coarsened, register, constant, cached-halo, streamed, bulk, chained, temporal, "
+        "naive, tiled, coarsened, register, constant, cached-halo, streamed, bulk, chained, "
+        "temporal, "
         "resident, rows, overlapped), tile=32x8, coarsen=z16, vec=4, time=1, passes=2, lane=4x4, "
         "stages=4");
     assert_refused("naive tiled", "option: a schedule gives its method once");

@@ -303,6 +303,26 @@ static void guards_serve_edges(void **state) {
         }
 }
 
+/* A stage that reads no array is made as far around a block as a later one reads it. In a grid of
+   one row a mirror leads to the value beyond the other end. */
+static void chains_make_what_is_read(void **state) {
+    (void)state;
+    expect_groups("return system { name = 'two', dims = 2, boundary = 'periodic',\n"
+                  "  fields = { u = 'inout', s = 'scratch' }, stages = {\n"
+                  "    { update = function(f, p, at) return { s = at.x / 64 + at.y / 8 } end },\n"
+                  "    { " UPDATE("u = 0.5 * f.u(0, 0) + f.s(1, -2)") " } }",
+                  "1-2: chained tile=16 coarsen=y4");
+    static const char folded[] =
+        TWO_STAGES("{ x = 'zero', y = { 'zero', 'mirror' } }", "u = 'inout', s = 'scratch'",
+                   "{ " UPDATE("s = 2 * f.u(0, 0)"), "{ " UPDATE("u = f.s(0, 2)"));
+    const sg_build_options options = {
+        .struct_size = sizeof options, .text = folded, .schedule = "1-2: chained"};
+    sg_kernel *k;
+    assert_int_equal(sg_build(context, "folded.lua", &options, &k), SG_ERROR_PLAN);
+    if (strstr(sg_error(context), "their boundaries differ") == NULL)
+        fail_msg("%s", sg_error(context));
+}
+
 static const struct CMUnitTest tests[] = {
     undamaged(specs_are_right),
     undamaged(a_spoilt_scratch_field_is_found),
@@ -316,6 +336,7 @@ static const struct CMUnitTest tests[] = {
     undamaged(repeated_stages_share_a_launch),
     undamaged(stages_that_would_differ_at_an_edge_stay_apart),
     undamaged(guards_serve_edges),
+    undamaged(chains_make_what_is_read),
 };
 
 TEST_GROUP(system, open_spoiling, close_context)

@@ -1,0 +1,158 @@
+// bulk: planes of the arrays in shared memory, and what they add to the sums of a thread's points.
+#pragma once
+
+// What memory has, here and in shared memory; sums and taps are Real.
+#if defined(PLAN_NARROW)
+using Cell = Stored<Array<0>>;
+#else
+using Cell = Real;
+#endif
+
+template <int elements> constexpr int packs_for = (elements + plan::vector - 1) / plan::vector;
+
+// Of one array in shared memory: a plane of the tile with what the shape reaches of it around.
+template <int array> struct Box {
+    using A = Array<array>;
+    static constexpr int line = plan::line_bytes / int(sizeof(Cell)); // rows begin at multiples
+    static constexpr int whole = 128 / int(sizeof(Cell));             // as copies do
+    static constexpr int before = (A::low_x + line - 1) / line * line;
+    static constexpr int width = before + plan::tile_x + (A::high_x + line - 1) / line * line;
+    static constexpr int height = A::low_y + plan::tile_y + A::high_y;
+    static constexpr int cells = width * height;
+    // From one plane to the next. In 2D they are rows of one copy.
+    static constexpr int slot = PLAN_FLAT ? cells : (cells + whole - 1) / whole * whole;
+};
+
+// ---- what a thread reads of a plane -----------------------------------------------------------
+
+// Row y of an array, 0 being the thread's first, as far as any of the thread's points asks for it.
+template <int array, int y> struct Line {
+    using Asked = Asks<array, y>;
+    static constexpr bool any = Asked::first <= Asked::last;
+    static constexpr int before = any ? packs_for<Asked::low> : 0;
+    static constexpr int packs = any ? before + 1 + packs_for<Asked::high> : 1;
+    Real element[packs * plan::vector];
+
+    // `own`: the thread's first point in the plane.
+    __device__ __forceinline__ void read(const Cell *own) {
+        if constexpr (any) {
+            using Wide = Pack<Cell, plan::vector>;
+            constexpr int first = y * Box<array>::width - before * plan::vector;
+            const Wide *const from = reinterpret_cast<const Wide *>(own + first);
+#if defined(PLAN_NARROW)
+            read_pack<0>(from);
+#else
+#pragma unroll
+            for (int k = 0; k < packs; ++k) {
+                const Wide pack = from[k];
+#pragma unroll
+                for (int i = 0; i < plan::vector; ++i)
+                    element[k * plan::vector + i] = pack.element[i];
+            }
+#endif
+        }
+    }
+#if defined(PLAN_NARROW)
+    // Of a pack of which the points ask for two cells at most, only the word of these is read.
+    template <int k, class Wide> __device__ __forceinline__ void read_pack(const Wide *from) {
+        if constexpr (k < packs) {
+            constexpr int first = before * plan::vector - Asked::low - k * plan::vector;
+            constexpr int last = (before + 1) * plan::vector + Asked::high - 1 - k * plan::vector;
+            constexpr int first_word = (first > 0 ? first : 0) / 2;
+            constexpr int last_word = (last < plan::vector - 1 ? last : plan::vector - 1) / 2;
+            constexpr int count = first_word == last_word ? 2 : plan::vector;
+            constexpr int begin = count == 2 ? 2 * first_word : 0;
+            const Pack<Real, count> cells = read_shared(
+                reinterpret_cast<const Pack<Cell, count> *>(from[k].element + begin));
+#pragma unroll
+            for (int i = 0; i < count; ++i)
+                element[k * plan::vector + begin + i] = cells.element[i];
+            read_pack<k + 1>(from);
+        }
+    }
+#endif
+};
+
+// Row y of all arrays.
+template <int array, int y> struct Lines {
+    Line<array, y> line;
+    Lines<array + 1, y> rest;
+    // The cell (x, y) of a plane is the thread's first point.
+    __device__ __forceinline__ void read(const Cell *shared, int plane, int x, int first_y) {
+        using B = Box<array>;
+        line.read(shared + (B::A::shared + B::A::low_y * B::width + B::before) + plane * B::slot +
+                  first_y * B::width + x);
+        rest.read(shared, plane, x, first_y);
+    }
+    template <int of> __device__ __forceinline__ Real at(int x) const {
+        if constexpr (of == array)
+            return line.element[Line<array, y>::before * plan::vector + x];
+        else
+            return rest.template at<of>(x);
+    }
+};
+template <int y> struct Lines<plan::arrays, y> {
+    __device__ __forceinline__ void read(const Cell *, int, int, int) {
+    }
+    template <int> __device__ Real at(int) const; // never called
+};
+
+// A point of row j, of which row y of the plane is dy away.
+template <int y, int j, int i> struct AtRow {
+    const Lines<0, y> &lines;
+    template <int array, int dx, int dy, int dz> __device__ __forceinline__ Real tap() const {
+        static_assert(dz == 0 && j + dy == y, "sums are added row by row");
+        return lines.template at<array>(i + dx);
+    }
+};
+
+// ---- results ----------------------------------------------------------------------------------
+
+template <int y, int j = 0, int i = 0>
+__device__ __forceinline__ void add_line(const Lines<0, y> &lines, const Arguments &a, Sums &sum) {
+    constexpr bool reaches = y - j >= -plan::low_y && y - j <= plan::high_y;
+    if constexpr (i < plan::vector && reaches) {
+        add_row(InRow<y - j>(), AtRow<y, j, i>{lines}, a, sum[j][i]);
+        add_line<y, j, i + 1>(lines, a, sum);
+    } else if constexpr (j + 1 < plan::lane_y) {
+        add_line<y, j + 1>(lines, a, sum);
+    }
+}
+// All rows of the plane, one after the other, so that few are in registers at a time. Those that
+// complete sums come last, and complete sums leave for `done` at once, so that new ones can take
+// their registers.
+template <int n = 0, class Done>
+__device__ __forceinline__ void add(const Cell *shared, int plane, int x, int first_y,
+                                    const Arguments &a, Sums &sum, const Done &done) {
+    constexpr int lines = plan::low_y + plan::lane_y + plan::high_y;
+    if constexpr (n < lines) {
+#if defined(PLAN_NARROW)
+        constexpr int first = -plan::low_y; // sums stay until all rows have been added
+#else
+        constexpr int first = plan::lane_y + plan::completes_y;
+#endif
+        constexpr int y = (first + n + plan::low_y) % lines - plan::low_y;
+        Lines<0, y> line;
+        line.read(shared, plane, x, first_y);
+        add_line<y>(line, a, sum);
+        constexpr int j = y - plan::completes_y;
+        if constexpr (j >= 0 && j < plan::lane_y)
+            done.row(j, sum);
+        add<n + 1>(shared, plane, x, first_y, a, sum, done);
+    }
+}
+
+template <class T> using RowOf = T[plan::vector][plan::outputs];
+using Results = RowOf<Real>;
+
+// The kernel's array of a grid; plan::arrays where no tap reads it.
+template <int grid, int array = 0> __device__ constexpr int array_of() {
+    if constexpr (array < plan::arrays) {
+        if constexpr (Array<array>::grid == grid)
+            return array;
+        else
+            return array_of<grid, array + 1>();
+    } else {
+        return array;
+    }
+}
