@@ -110,7 +110,7 @@ __device__ __forceinline__ void all_steps(const Arguments &a, const Strip &s, co
 // ---- the walk ---------------------------------------------------------------------------------
 
 // In each turn a stage takes `rows` rows that the one before made in the turn before.
-struct Stage {
+struct Walk {
     int number;
     bool first, last;
     int turn;
@@ -131,7 +131,7 @@ __device__ __forceinline__ int turn_of(Index row) {
     return row <= 0 ? 0 : static_cast<int>(min((row + rows - 1) / rows, most));
 }
 
-__device__ __forceinline__ void load_turn(const Arguments &a, const Strip &s, Stage &g, int lane,
+__device__ __forceinline__ void load_turn(const Arguments &a, const Strip &s, Walk &g, int lane,
                                           int turn, SharedAt<Stored<Array<0>>> slot) {
     const Index stride = a.grid[Array<0>::grid].stride_z;
     const bool easy = turn >= g.easy && turn < g.easy_end;
@@ -152,7 +152,7 @@ __device__ __forceinline__ void load_turn(const Arguments &a, const Strip &s, St
     copies_commit();
 }
 
-__device__ __forceinline__ void store_turn(const Arguments &a, const Strip &s, Stage &g, int lane,
+__device__ __forceinline__ void store_turn(const Arguments &a, const Strip &s, Walk &g, int lane,
                                            SharedAt<Real> made) {
     const Index left = s.y1 - s.y0 - Index(g.turn - g.store) * rows; // rows still to be stored
 #pragma unroll
@@ -172,7 +172,7 @@ enum class Kind { idle, plain, careful };
 // The turns until `end`, all of one kind.
 template <bool side, Kind kind>
 __device__ __forceinline__ void take_turns(const Arguments &a, const Strip &s, const Place &me,
-                                           Stage &g, Sums (&sums)[levels], int end) {
+                                           Walk &g, Sums (&sums)[levels], int end) {
     constexpr int slot_size = rows * width;
     for (; g.turn < end; ++g.turn) {
         const int odd = g.turn & 1;
@@ -247,9 +247,9 @@ __device__ __forceinline__ void walk(const Arguments &a, const Strip &s, SharedA
 #if defined(PLAN_NARROW)
     const SharedAt<Stored<Array<0>>> ring(
         reinterpret_cast<Stored<Array<0>> *>(shared_bytes() + plan::strip_bytes));
-    Stage g{0, false, false, 0, 0, 0, 0, nullptr, nullptr, shared, shared, ring, 0};
+    Walk g{0, false, false, 0, 0, 0, 0, nullptr, nullptr, shared, shared, ring, 0};
 #else
-    Stage g{0, false, false, 0, 0, 0, 0, nullptr, nullptr, shared, shared, 0};
+    Walk g{0, false, false, 0, 0, 0, 0, nullptr, nullptr, shared, shared, 0};
 #endif
     g.number = shuffle(static_cast<int>((threadIdx.z + blockIdx.x + blockIdx.z) % stages), 0);
     g.first = g.number == 0;
