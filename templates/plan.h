@@ -44,7 +44,8 @@ struct plan {
     static constexpr int results = 1000, result_pitch = 600;
     static constexpr int run = 512;
     static constexpr int lane_y = 1, lanes = 8, ring = 3, halo_x = 4;
-    static constexpr int readers = 224, barriers = 0, completes_y = 1, line_bytes = 128, planes = 18, groups = 1;
+    static constexpr int readers = 224, barriers = 0, completes_y = 1, line_bytes = 128,
+                         planes = 18, groups = 1;
     static constexpr int pace_waves = 4, pace_groups = 9;
     static constexpr bool keep = false, corners = false, copy_packs = true;
     static constexpr int halo_y = 4, below_z = 1, above_z = 1, lag = 1, window = 3;
