@@ -25,7 +25,7 @@ template <int axis, int side> constexpr bool copies =
 
 // ---- across the walk --------------------------------------------------------------------------
 
-// A thread's `lane` points of a row (or column) and the `low` and `high` ones beside them that it sees.
+// A thread's `lane` points of a row (or column) and the `low` and `high` ones next to them that it sees.
 // The places in that where an edge's own cell may be, so that the thread has a point inside and sees
 // one beyond: a bit each, where the cell is number `position` of the tile, and of any position.
 template <int side>
