@@ -25,7 +25,7 @@ static int packs_for(const plan *p, int elements) {
 /* Packs that a thread reads of a plane. */
 static int count_packs(const plan *p) {
     int packs = 0, low, high;
-    for (int array = 0; array < p->array_count; array++)
+    for (int array = 0; array < p->summed; array++)
         for (int y = -p->low[1]; y < bulk_rows(p) + p->high[1]; y++)
             if (bulk_asks(p, array, y, &low, &high))
                 packs += packs_for(p, low) + 1 + packs_for(p, high);
@@ -64,11 +64,12 @@ static int64_t least_registers(const plan *p) {
     int row = 0;
     for (int y = -p->low[1]; y < bulk_rows(p) + p->high[1]; y++) {
         int packs = 0, low, high;
-        for (int array = 0; array < p->array_count; array++)
+        for (int array = 0; array < p->summed; array++)
             if (bulk_asks(p, array, y, &low, &high))
                 packs += packs_for(p, low) + 1 + packs_for(p, high);
         row = larger(row, packs * p->schedule.vector);
     }
+    row = larger(row, (p->array_count - p->summed) * p->schedule.vector);
     return ADDRESSES +
            plan_words(p) * (points * p->facts->model->output_count * bulk_depth(p) + row);
 }
@@ -87,7 +88,7 @@ static bool spills(const plan *p) {
 /* Numbers that a thread converts for a plane. */
 static int count_conversions(const plan *p) {
     int count = 0, low, high;
-    for (int array = 0; array < p->array_count; array++)
+    for (int array = 0; array < p->summed; array++)
         for (int y = -p->low[1]; y < bulk_rows(p) + p->high[1]; y++)
             if (bulk_asks(p, array, y, &low, &high))
                 count += low + p->schedule.vector + high;
@@ -109,7 +110,7 @@ static void wide_cost(plan *p, const int64_t size[AXES]) {
     e->shared_per_point = e->loads_per_point + again * packs * p->schedule.vector;
     e->bytes_per_point =
         model_bytes_per_point(m) +
-        (bulk_is_flat(p) ? 0 : bytes * p->array_count * (bulk_depth(p) - 1) / fmin(p->walk, cells));
+        (bulk_is_flat(p) ? 0 : bytes * p->summed * (bulk_depth(p) - 1) / fmin(p->walk, cells));
     e->instructions_per_point = again * (p->facts->sum_operations * lanes / g->fma_lanes[m->dtype] +
                                          costs.point + costs.read * packs);
     const double share = bulk_is_flat(p) ? costs.tile_share : costs.walk_share;
