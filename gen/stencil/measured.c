@@ -16,7 +16,7 @@
    plans with methods that were not measured. */
 static const struct doubts {
     double size, parts, schedule;
-} fused_doubts = {1.08, 1.25, 1.2}, one_step_doubts = {1, 1, 1.03};
+} fused_doubts = {1.08, 1.25, 1.2}, one_step_doubts = {1, 1, 1.05};
 
 static const struct doubts *doubts_of(const plan *p) {
     return plan_method(p)->fused ? &fused_doubts : &one_step_doubts;
