@@ -55,6 +55,7 @@ struct form {
        `packs`: for the kernel itself, not its spare. `only_written`: some array is written and not
        read. */
     void (*macros)(text *, const plan *, bool packs, bool only_written);
+    const model *(*sums_of)(job *, const plan *); /* whose sums are kept; NULL: the plan's model */
     void (*constants)(text *, const plan *, const program *);
     void (*definitions)(text *, const plan *);
     void (*needs)(
