@@ -70,7 +70,7 @@ static void write_rest(text *t, const model *m, const emitter *e) {
 }
 
 void source_write_sums(text *t, const model *whole, const plan *p, const emitter *e) {
-    const scaled_sum *scaled = p->facts->scaled;
+    const scaled_sum *scaled = p->form->scales ? p->facts->scaled : NULL;
     const model *m = scaled != NULL             ? scaled->sum
                      : p->form->sums_of != NULL ? p->form->sums_of(t->job, p)
                                                 : whole;
