@@ -46,6 +46,10 @@ size_t layers_bytes(job *j, const program *p, const int64_t size[3]) {
     return bytes;
 }
 
+static int64_t least(int64_t a, int64_t b) {
+    return a < b ? a : b;
+}
+
 /* Moves the cell (0, 0, 0) of a grid by so many cells, in its own or another's memory. */
 static void move(size_t element, launch_grid *g, const int64_t by[3]) {
     uint64_t cells = 0; /* modulo 2^64: the stride of an axis of one cell may be anything */
@@ -135,8 +139,10 @@ static void layers_view_call(const program *p, const launch *l, const program_ca
     for (int axis = 0; axis < PROGRAM_AXES; axis++) { /* the box ends where the grid does, or before
                                                          cells of other parts */
         out->size[axis] = l->size[axis];
-        out->begin[axis] = l->begin[axis] - (l->begin[axis] > 0 ? c->low[axis] : 0);
-        out->end[axis] = l->end[axis] + (l->end[axis] < l->size[axis] ? c->high[axis] : 0);
+        const int64_t below = l->begin[axis] > 0 ? c->low[axis] : 0;
+        const int64_t above = l->end[axis] < l->size[axis] ? c->high[axis] : 0;
+        out->begin[axis] = l->begin[axis] > below ? l->begin[axis] - below : 0;
+        out->end[axis] = least(l->end[axis] + above, l->size[axis]);
     }
     out->count = p->grid.call_grids;
     for (int i = 0; i < out->count; i++) {
@@ -226,10 +232,6 @@ static bool has_needs(const sg_kernel *k, const layer_view *l, const program_lau
             return false;
     }
     return true;
-}
-
-static int64_t least(int64_t a, int64_t b) {
-    return a < b ? a : b;
 }
 
 static int32_t clamped(int64_t n) {

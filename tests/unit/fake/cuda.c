@@ -379,6 +379,13 @@ INSIDE(cuMemGetAddressRange_v2, cu_pointer *begin, size_t *bytes, cu_pointer at)
     *bytes = 1;
 END
 
+OUTSIDE(cuPointerGetAttribute, void *out, int which, cu_pointer at)
+    const unsigned long long number = at == 0 ? 0 : 1;
+    if (which != 7 || at == 0)
+        return INVALID_VALUE;
+    memcpy(out, &number, sizeof number);
+END
+
 INSIDE(cuIpcGetMemHandle, cu_ipc_handle *handle, cu_pointer at)
     memset(handle, 0, sizeof *handle);
     memcpy(handle, &at, sizeof at);
