@@ -45,6 +45,7 @@ struct sg_team {
     team_hiding hiding;
     team_division *divisions;
     size_t division_count;
+    void *left; /* device memory of a speech by NCCL that was not over; freed with the team */
     void *side; /* a stream of high priority, for stores and NCCL; else NULL */
 
     alike known[16]; /* that were compared, the oldest replaced first: the same on all ranks */
@@ -84,6 +85,10 @@ void team_settle(job *, sg_team *, void *stream);
 /* Tells all others why this rank gives up. */
 void transport_abandon(const sg_transport *, const char *why);
 void team_abandon(sg_team *, const char *why);
+
+/* The exchange of a transport whose user is the team (by_nccl.c). */
+int speak_by_nccl(void *user, const sg_message *sends, int send_count, const sg_message *receives,
+                  int receive_count, double seconds, char why[SG_WHY]);
 
 /* ---- networks (network.c) -------------------------------------------------------------------- */
 
