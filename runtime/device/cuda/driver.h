@@ -111,6 +111,7 @@ enum {
     CU_NOT_READY = 600,
     CU_PEER_ENABLED_ALREADY = 704,
     CU_IPC_ENABLE_PEERS = 1,
+    CU_POINTER_BUFFER_ID = 7,
 };
 
 /* Member, symbol and arguments of each function; every one returns a cu_result. */
@@ -166,6 +167,7 @@ enum {
     F(peer_can, cuDeviceCanAccessPeer, (int *can, cu_device, cu_device peer))                      \
     F(peer_enable, cuCtxEnablePeerAccess, (cu_context peer, unsigned flags))                       \
     F(memory_range, cuMemGetAddressRange_v2, (cu_pointer *, size_t *, cu_pointer))                 \
+    F(pointer_fact, cuPointerGetAttribute, (void *out, int which, cu_pointer))                     \
     F(ipc_get, cuIpcGetMemHandle, (cu_ipc_handle *, cu_pointer))                                   \
     F(ipc_open, cuIpcOpenMemHandle_v2, (cu_pointer *, cu_ipc_handle, unsigned flags))              \
     F(ipc_close, cuIpcCloseMemHandle, (cu_pointer))                                                \
