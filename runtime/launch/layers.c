@@ -124,8 +124,11 @@ void layers_view_call(const program *p, const launch *l, const program_call *c, 
     for (int axis = 0; axis < PROGRAM_AXES; axis++) { /* the box ends where the grid does, or before
                                                          cells of other parts */
         out->size[axis] = l->size[axis];
-        out->begin[axis] = l->begin[axis] - (l->begin[axis] > 0 ? c->low[axis] : 0);
-        out->end[axis] = l->end[axis] + (l->end[axis] < l->size[axis] ? c->high[axis] : 0);
+        const int64_t below = l->begin[axis] > 0 ? c->low[axis] : 0;
+        const int64_t above = l->end[axis] < l->size[axis] ? c->high[axis] : 0;
+        const int64_t end = l->end[axis] + above;
+        out->begin[axis] = l->begin[axis] > below ? l->begin[axis] - below : 0;
+        out->end[axis] = end < l->size[axis] ? end : l->size[axis];
     }
     out->count = p->grid.call_grids;
     for (int i = 0; i < out->count; i++) {

@@ -42,7 +42,8 @@ static void lay_box(const plan *p, const plan_array *a, int box[AXES]) {
     const int line = line_bytes(p) / bulk_cell_bytes(p);
     box[0] = p->tile[0] + round_up(a->low[0], line) + round_up(a->high[0], line);
     box[1] = p->tile[1] + a->low[1] + a->high[1];
-    box[2] = bulk_is_flat(p) ? p->walk + bulk_depth(p) - 1 : 1;
+    const bool summed = a < p->arrays + p->summed;
+    box[2] = bulk_is_flat(p) ? p->walk + (summed ? bulk_depth(p) - 1 : 0) : 1;
 }
 
 /* Bytes of a slot of an array, or 2D of all of its rows. */
@@ -107,8 +108,6 @@ static const char *lay_threads(job *j, plan *p) {
 }
 
 static const char *check_boxes(job *j, const plan *p) {
-    if (p->array_count > PROGRAM_MOST_MAPS)
-        return job_print(j, "it reads at most %d arrays", PROGRAM_MOST_MAPS);
     for (int i = 0; i < p->array_count; i++) {
         int box[AXES];
         lay_box(p, &p->arrays[i], box);
@@ -155,7 +154,9 @@ static const char *fit(job *j, plan *p) {
     if (strcmp(p->gpu->arch, "sm_90") < 0 && strlen(p->gpu->arch) == strlen("sm_90"))
         return job_print(j, "bulk copies of tensors need sm_90 or newer, and this is %s",
                          p->gpu->arch);
-    const char *refusal = lay_threads(j, p);
+    const char *refusal = bulk_lay_arrays(j, p);
+    if (refusal == NULL)
+        refusal = lay_threads(j, p);
     if (refusal == NULL)
         refusal = check_boxes(j, p);
     if (refusal != NULL)
@@ -179,7 +180,10 @@ static const char *fit(job *j, plan *p) {
 
 static void macros(text *t, const plan *p, bool packs, bool only_written) {
     (void)packs, (void)only_written;
-    text_printf(t, "#define PLAN_FLAT %d // there is no axis y\n", bulk_is_flat(p));
+    text_printf(t,
+                "#define PLAN_FLAT %d // there is no axis y\n"
+                "#define PLAN_SCALED %d // sums are scaled by what their point reads\n",
+                bulk_is_flat(p), p->facts->scaled != NULL);
 }
 
 /* The last row, counted from a point's own, that adds to a sum which the plane completes. */
@@ -199,13 +203,14 @@ static void constants(text *t, const plan *p, const program *program) {
     const int slots = count_slots(p);
     text_printf(
         t,
+        "    static constexpr int summed = %d; // arrays that sums read, before the others\n"
         "    static constexpr int walk = %d; // planes that a block makes\n"
         "    static constexpr int lane_y = %d; // rows of a thread\n"
         "    static constexpr int completes_y = %d; // the row that completes a sum, from its own\n"
         "    static constexpr int readers = %d; // threads that make points\n"
         "    static constexpr int barriers = %lld; // where they lie in shared memory\n"
         "    static constexpr int line_bytes = %d; // of memory, at which rows begin\n",
-        p->walk, bulk_rows(p), completing_row(p), bulk_readers(p),
+        p->summed, p->walk, bulk_rows(p), completing_row(p), bulk_readers(p),
         (long long)(((int64_t)p->shared_bytes - slots * SLOT_BYTES) / bulk_cell_bytes(p)),
         line_bytes(p));
     if (bulk_is_narrow(p) && !bulk_is_flat(p))
@@ -232,7 +237,7 @@ static void definitions(text *t, const plan *p) {
              "// What the thread's points read of row y of an array's plane, 0 being the first of "
              "theirs: nothing where\n// `last` is before `first`, else so far below and above.\n"
              "template <int array, int y> struct Asks;\n");
-    for (int array = 0; array < p->array_count; array++)
+    for (int array = 0; array < p->summed; array++)
         for (int y = -p->low[1]; y < bulk_rows(p) + p->high[1]; y++) {
             int low, high;
             const bool any = bulk_asks(p, array, y, &low, &high);
@@ -291,11 +296,13 @@ static bool has_one_storage(const model *m) {
 }
 
 /* Whether what a boundary keeps of each written field is fetched, because a tap reads it. */
-static bool reads_what_it_keeps(const model *m) {
+static bool reads_what_it_keeps(const plan_facts *f) {
+    const model *m = f->model;
     for (int o = 0; o < m->output_count; o++) {
         bool read = m->fields[m->outputs[o].field].use != USE_INOUT;
         for (int i = 0; i < m->array_count; i++)
             read |= m->arrays[i].used && !m->arrays[i].previous &&
+                    (f->scaled == NULL || f->scaled->in_sum[i]) &&
                     m->arrays[i].field == m->outputs[o].field;
         if (!read)
             return false;
@@ -307,11 +314,15 @@ static const char *refuse(job *j, const plan_facts *f, const schedule *s) {
     (void)j;
     return f->model->dims < 2           ? "it walks the last of several axes"
            : !has_one_storage(f->model) ? "its copies bring cells of one type"
-           : !f->linear                 ? "it keeps partial sums, and the update is not linear"
+           : !f->linear && f->scaled == NULL
+               ? "it keeps partial sums, and the update is neither linear nor one linear sum that "
+                 "its own point scales"
+           : f->scaled != NULL && model_is_narrow(f->model)
+               ? "it converts cells of half and bfloat16 only where the update is linear"
            : !fills_with_zeros(f->model)
                ? "its copies fill what lies outside of the grid with zeros: the boundary must be "
                  "fixed or zero"
-           : !reads_what_it_keeps(f->model) ? "a field is written whose own values no tap reads"
+           : !reads_what_it_keeps(f) ? "a field is written whose own values no tap reads"
            : s->coarsen[f->model->dims - 1] > MOST_PACED ? "it walks at most 4096 cells"
                                                          : NULL;
 }

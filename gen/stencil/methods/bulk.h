@@ -39,6 +39,10 @@ static inline int bulk_readers(const plan *p) {
     return p->block[0] - (bulk_is_flat(p) ? 0 : WARP);
 }
 
+/* The plan's arrays: those that sums read, then those that are read at the point alone. Returns the
+   refusal, or NULL. */
+const char *bulk_lay_arrays(job *, plan *);
+
 /* Bytes of a slot of all arrays. */
 int64_t bulk_slot_bytes(const plan *);
 

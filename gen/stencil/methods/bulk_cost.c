@@ -13,8 +13,9 @@
    waits for its tile or makes points, where the spare makes them, and where walks are cut (z512 of
    768 planes: 1.1). */
 static const struct costs {
-    double walk_share, tile_share, overlap, start, point, read, spilling, alone, spare, cut;
-} costs = {0.96, 1, 3, 3e-6, 4, 1, 1.3, 0.12, 4, 1.05};
+    double walk_share, tile_share, overlap, start, point, read, spilling, alone, spare, cut, beyond,
+        one_wave, last_wave, pace;
+} costs = {0.96, 1, 3, 3e-6, 4, 1, 1.3, 0.12, 4, 1.05, 0.25, 0.1, 0.35, 0.63e-6};
 
 static const double lanes = 128, bytes_a_cycle = 128;
 
@@ -25,7 +26,7 @@ static int packs_for(const plan *p, int elements) {
 /* Packs that a thread reads of a plane. */
 static int count_packs(const plan *p) {
     int packs = 0, low, high;
-    for (int array = 0; array < p->array_count; array++)
+    for (int array = 0; array < p->summed; array++)
         for (int y = -p->low[1]; y < bulk_rows(p) + p->high[1]; y++)
             if (bulk_asks(p, array, y, &low, &high))
                 packs += packs_for(p, low) + 1 + packs_for(p, high);
@@ -39,9 +40,14 @@ static double planes_read(const plan *p, double cells) {
     return 1 + (bulk_depth(p) - 1) / fmin(rows, made);
 }
 
-/* How many times as long as blocks in whole waves of lanes that all have work. Blocks of a walk
-   start together: of the last wave, half of what it leaves idle is lost. */
-static double slower(const plan *p, const int64_t size[AXES], double *waves) {
+/* How blocks fill the machine: in so many waves, so many at a time on a multiprocessor. How many
+   times as long as if none idled: what each multiprocessor does by itself, and memory, which all
+   share. What lies beyond the grid arrives without being read, so it costs little. */
+typedef struct filling {
+    double waves, together, uneven, idle;
+} filling;
+
+static filling fill(const plan *p, const int64_t size[AXES]) {
     double covered = 1, blocks = 1;
     for (int k = 0; k < AXES; k++) {
         if (p->axes[k] < 0)
@@ -50,25 +56,35 @@ static double slower(const plan *p, const int64_t size[AXES], double *waves) {
         blocks *= parts;
         covered *= k == 2 && !bulk_is_flat(p) ? 1 : parts * p->per_block[k] / cells;
     }
-    *waves = blocks / ((double)p->gpu->multiprocessors * p->estimate.blocks_resident);
-    const double whole = ceil(*waves) / *waves;
-    return covered * (1 + whole) / 2;
+    const double each = blocks / p->gpu->multiprocessors;
+    filling f = {.waves = each / p->estimate.blocks_resident,
+                 .together = p->estimate.blocks_resident};
+    f.uneven = ceil(f.waves) / f.waves;
+    double lost = costs.last_wave;
+    if (f.waves <= 1) { /* all run at once, some multiprocessors with a block less */
+        f.together = ceil(each);
+        f.uneven = ceil(each) / each;
+        lost = costs.one_wave;
+    }
+    f.idle = (1 + costs.beyond * (covered - 1)) * (1 + lost * (f.uneven - 1));
+    return f;
 }
 
 /* Registers that a thread cannot do without: its sums, its longest row, and addresses. Kernels
    that spill a few bytes were much slower (25-point star, 768³, float: 0.90 of a copy with none,
    0.86 with 8 bytes, 0.75 with 16). */
 static int64_t least_registers(const plan *p) {
-    enum { ADDRESSES = 12 };
+    enum { ADDRESSES = 8 };
     const int64_t points = (int64_t)p->schedule.vector * bulk_rows(p);
     int row = 0;
     for (int y = -p->low[1]; y < bulk_rows(p) + p->high[1]; y++) {
         int packs = 0, low, high;
-        for (int array = 0; array < p->array_count; array++)
+        for (int array = 0; array < p->summed; array++)
             if (bulk_asks(p, array, y, &low, &high))
                 packs += packs_for(p, low) + 1 + packs_for(p, high);
         row = larger(row, packs * p->schedule.vector);
     }
+    row = larger(row, (p->array_count - p->summed) * p->schedule.vector);
     return ADDRESSES +
            plan_words(p) * (points * p->facts->model->output_count * bulk_depth(p) + row);
 }
@@ -87,7 +103,7 @@ static bool spills(const plan *p) {
 /* Numbers that a thread converts for a plane. */
 static int count_conversions(const plan *p) {
     int count = 0, low, high;
-    for (int array = 0; array < p->array_count; array++)
+    for (int array = 0; array < p->summed; array++)
         for (int y = -p->low[1]; y < bulk_rows(p) + p->high[1]; y++)
             if (bulk_asks(p, array, y, &low, &high))
                 count += low + p->schedule.vector + high;
@@ -103,13 +119,14 @@ static void wide_cost(plan *p, const int64_t size[AXES]) {
     const double cells = (double)size[p->axes[2]], again = planes_read(p, cells);
     const double tile = (double)p->tile[0] * p->tile[1] * (bulk_is_flat(p) ? p->walk : 1);
     const double packs = count_packs(p) / points;
-    double all = 1, waves;
+    double all = 1;
     e->blocks_resident = plan_resident(p);
+    const filling f = fill(p, size);
     e->loads_per_point = (double)bulk_slot_bytes(p) / bytes / tile;
     e->shared_per_point = e->loads_per_point + again * packs * p->schedule.vector;
     e->bytes_per_point =
         model_bytes_per_point(m) +
-        (bulk_is_flat(p) ? 0 : bytes * p->array_count * (bulk_depth(p) - 1) / fmin(p->walk, cells));
+        (bulk_is_flat(p) ? 0 : bytes * p->summed * (bulk_depth(p) - 1) / fmin(p->walk, cells));
     e->instructions_per_point = again * (p->facts->sum_operations * lanes / g->fma_lanes[m->dtype] +
                                          costs.point + costs.read * packs);
     const double share = bulk_is_flat(p) ? costs.tile_share : costs.walk_share;
@@ -117,10 +134,11 @@ static void wide_cost(plan *p, const int64_t size[AXES]) {
         const char *what;
         double seconds; /* a point */
     } terms[] = {
-        {"device memory", e->bytes_per_point / gpu_copy_rate(g) / share},
-        {"the second-level cache", (e->loads_per_point + m->output_count) * bytes / gpu_l2_rate(g)},
-        {"instructions", e->instructions_per_point / (lanes * machine)},
-        {"shared memory", e->shared_per_point * bytes / (bytes_a_cycle * machine)},
+        {"device memory", e->bytes_per_point / gpu_copy_rate(g) / share * f.idle},
+        {"the second-level cache",
+         (e->loads_per_point + m->output_count) * bytes / gpu_l2_rate(g) * f.idle},
+        {"instructions", e->instructions_per_point / (lanes * machine) * f.uneven},
+        {"shared memory", e->shared_per_point * bytes / (bytes_a_cycle * machine) * f.uneven},
     };
     double longest = 0, sum = 0;
     for (size_t i = 0; i < sizeof terms / sizeof terms[0]; i++) {
@@ -132,15 +150,17 @@ static void wide_cost(plan *p, const int64_t size[AXES]) {
     }
     for (int axis = 0; axis < m->dims; axis++)
         all *= (double)size[axis];
-    e->seconds = pow(sum, 1 / costs.overlap) * all * slower(p, size, &waves);
-    const double blocks = e->blocks_resident;
+    e->seconds = pow(sum, 1 / costs.overlap) * all;
     e->seconds *= (spills(p) ? costs.spilling : 1) *
-                  (bulk_is_flat(p) ? 1 + costs.alone / blocks / blocks : 1);
-    if (!bulk_is_flat(p) && waves > 1 && p->walk < cells)
-        e->seconds *= costs.cut;           /* although there are blocks enough */
+                  (bulk_is_flat(p) ? 1 + costs.alone / f.together / f.together : 1);
+    if (!bulk_is_flat(p) && f.waves > 1 && p->walk < cells)
+        e->seconds *= costs.cut; /* although there are blocks enough */
+    if (!bulk_is_flat(p)) /* a plane takes at least what blocks take to agree on their pace */
+        e->seconds = fmax(e->seconds,
+                          ceil(f.waves) * costs.pace * (fmin(p->walk, cells) + bulk_depth(p) - 1));
     if (size[0] % p->schedule.vector != 0) /* dense rows are no packs: the spare makes the points */
         e->seconds *= costs.spare;
-    e->seconds += costs.start * (bulk_is_flat(p) ? 1 : ceil(waves));
+    e->seconds += costs.start * (bulk_is_flat(p) ? 1 : ceil(f.waves));
 }
 
 void bulk_cost(plan *p, const int64_t size[AXES]) {
@@ -156,7 +176,7 @@ void bulk_cost(plan *p, const int64_t size[AXES]) {
                    .again = planes_read(p, (double)size[p->axes[2]])};
     p->estimate.blocks_resident = plan_resident(p);
     s.missing = larger(p->estimate.registers - registers_for_warps(p), 0);
-    slower(p, size, &s.waves);
+    s.waves = fill(p, size).waves;
     bulk_narrow_cost(p, &s, size);
     if (size[0] % p->schedule.vector != 0)
         p->estimate.seconds *= costs.spare;
