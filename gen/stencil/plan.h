@@ -87,7 +87,7 @@ typedef struct plan_fused {
 
 /* Of methods whose threads walk with packs of x. What a thread has: rows along y, planes that it
    fetches ahead of need, and the points of a slab of blocks. What it loads of each plane: packs,
-   and elements beside the packs. */
+   and elements next to the packs. */
 typedef struct plan_streamed {
     int lane_y, ahead, slab;
     int packs, beside;
