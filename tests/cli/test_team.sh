@@ -669,6 +669,9 @@ if has_mpi; then
     told 5 hangs
     [ "$(grep -c '^[0234] fails: .*rank 1 did not answer within 2 s' "$out")" = 4 ] ||
         flunk "$(cat "$out")"
+    told 5 differs
+    [ "$(grep -c "^[0-4] fails: .*'heat': ranks . and . were given different steps to make: " "$out")" = 5 ] ||
+        flunk "$(cat "$out")"
     told 3 refuses
     [ "$(grep -c '^[02] fails: .*rank 1: a transport needs' "$out")" = 2 ] || flunk "$(cat "$out")"
 
