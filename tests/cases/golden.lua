@@ -38,6 +38,8 @@ keep("bulk_star3d", "star3d2", "bulk tile=64x16 coarsen=z32,y2 vec=4 time=1", "f
 cases[#cases].refusals = { "need sm_90" }
 keep("bulk_box2d", "box2d1", "bulk tile=64 coarsen=y32 vec=2 time=1", "double", "zero")
 cases[#cases].refusals = { "need sm_90" }
+keep("bulk_scaled2d", "wave2d", "bulk tile=64 coarsen=y32 vec=2 time=1", "double", "fixed")
+cases[#cases].refusals = { "need sm_90" }
 keep("bulk_half3d", "star3d2", "bulk tile=64x32 coarsen=z32,y2 vec=8 time=1", "float", "fixed", "half")
 cases[#cases].refusals = { "need sm_90" }
 keep("cached_halo_box2d", "box2d1", "cached-halo tile=32x8 vec=1 time=1", "float", "clamp")

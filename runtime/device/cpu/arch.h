@@ -16,6 +16,9 @@ template <class T> __forceinline__ T load_pack(const T *from) {
 template <class T> __forceinline__ T load_behind(const T *from) {
     return *from;
 }
+template <class T> __forceinline__ T load_ahead(const T *from) {
+    return *from;
+}
 template <class T> __forceinline__ void store_once(T *to, const T &from) {
     *to = from;
 }
