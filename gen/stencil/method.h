@@ -41,6 +41,7 @@ struct form {
     bool packs;       /* it serves rows of packs alone: other calls take a spare */
     bool one_way;     /* its blocks do not ask where they stand (Arguments::inner_first) */
     bool narrow;      /* it serves cells of 16 bits */
+    bool scales;      /* sums are of a scaled sum (gen/model/scaled.h), where the update is one */
     bool constant;    /* keeps the weights in constant memory */
     bool positions;   /* of several steps: it serves updates that ask for positions */
     bool cooperative; /* of several steps: its blocks wait for each other */
@@ -55,6 +56,7 @@ struct form {
        `packs`: for the kernel itself, not its spare. `only_written`: some array is written and not
        read. */
     void (*macros)(text *, const plan *, bool packs, bool only_written);
+    const model *(*sums_of)(job *, const plan *); /* whose sums are kept; NULL: the plan's model */
     void (*constants)(text *, const plan *, const program *);
     void (*definitions)(text *, const plan *);
     void (*needs)(

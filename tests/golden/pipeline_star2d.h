@@ -36,6 +36,7 @@ struct plan {
     static constexpr int rows = 2, input_slots = 3, strip_bytes = 128;
     static constexpr int walk = 64, walk_low = 2, walk_high = 2;
     static constexpr int wave = 264; // blocks that run at once
+    static constexpr int carried = 1; // rows from step to step: of so many levels
     static constexpr bool images = false; // some cells beyond a side are images of others
 };
 

@@ -46,6 +46,12 @@ void temporal_need_images(plan *);
 /* The constant `images` of plan.h, by which templates leave out what no boundary asks for. */
 void temporal_write_images(text *, const plan *);
 
+/* Whether the pipeline makes steps of an update of two levels; the model of its sums; and the grid
+   that takes the level before the newest one: the layers follow the arrays (−1: one level). */
+bool temporal_is_wave(const plan_facts *);
+const model *temporal_wave_sums(job *, const plan *);
+int temporal_second_grid(const model *, int output);
+
 /* Each returns NULL, or the refusal. Registers beyond those that a thread may have
    (temporal_most_registers) lie in local memory, which costs time; too many of them are refused. */
 const char *temporal_check_lane(job *, const plan *, int axis);

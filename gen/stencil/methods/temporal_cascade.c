@@ -255,8 +255,7 @@ static void constants(text *t, const plan *p, const program *program) {
                 p->facts->row_count, c.scratch, c.tables);
 }
 
-/* The grid that takes the level before the newest one: the layers follow the arrays. */
-static int second_grid(const model *m, int output) {
+int temporal_second_grid(const model *m, int output) {
     int grid = 0;
     for (int f = 0; f < m->field_count; f++)
         grid += (m->fields[f].use != USE_OUT) * m->fields[f].levels + (m->fields[f].use != USE_IN);
@@ -296,7 +295,8 @@ static void definitions(text *t, const plan *p) {
                     "template <> struct Level<%d> {\n"
                     "    static constexpr int array = %d, place = %d, slots = %d, back = %d, "
                     "images = %d, second = %d;\n};\n",
-                    o, l->array, l->place, l->slots, l->back, l->images, second_grid(f->model, o));
+                    o, l->array, l->place, l->slots, l->back, l->images,
+                    temporal_second_grid(f->model, o));
     }
     text_add(t, "\n");
 }
