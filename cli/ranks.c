@@ -49,7 +49,7 @@ static const char *ranks_module(const char **why) {
         found = access(path, R_OK) == 0 ? path : NULL;
     }
     free(self);
-    *why = "there is no libstencilgen_mpi.so beside the command";
+    *why = "there is no libstencilgen_mpi.so next to the command";
     return found;
 }
 

@@ -95,43 +95,78 @@ static model *with_output(job *j, const model *m, expr_id value) {
     return out;
 }
 
-/* Which arrays an expression reads. False where it asks for the point's place. */
-static bool note_arrays(job *j, const model *m, expr_id root, bool read[2 * MAX_FIELDS]) {
+/* Which arrays an expression reads. */
+static void note_arrays(job *j, const model *m, expr_id root, bool read[2 * MAX_FIELDS]) {
     const bool *live = expr_live(m->pool, j, &root, 1);
     for (expr_id id = 0; id <= root; id++) {
         const expr_node *n = expr_get(m->pool, id);
-        if (!live[id])
-            continue;
-        if (n->op == EXPR_TAP && n->index < m->array_count)
+        if (live[id] && n->op == EXPR_TAP && n->index < m->array_count)
             read[n->index] = true;
-        if (n->op == EXPR_POSITION && position_is_place(n->index))
-            return false;
     }
+}
+
+static bool has_neighbours(const model *m, int array) {
+    bool some = false;
+    for (int axis = 0; axis < m->dims; axis++)
+        some |= m->arrays[array].low[axis] + m->arrays[array].high[axis] > 0;
+    return some;
+}
+
+static expr_id plus(expr_pool *pool, expr_id sum, expr_id term) {
+    return sum == EXPR_NONE ? term : expr_make(pool, EXPR_ADD, sum, term, EXPR_NONE);
+}
+
+/* Of a linear update: the terms of arrays that are read next to the point are the sum, and the
+   others are added to it, where there are both. The values of what is written, which a boundary may
+   keep, are in the sum, too. */
+static bool split_linear(const model *m, const linear_form *form, expr_id leaf, expr_id *sum,
+                         expr_id *point) {
+    expr_pool *pool = m->pool;
+    const int kept = model_array_of(m, m->outputs[0].field, false);
+    *sum = EXPR_NONE;
+    *point = form->rest;
+    for (int i = 0; i < form->count; i++) {
+        const linear_term *t = &form->terms[i];
+        expr_id *to = t->array == kept || has_neighbours(m, t->array) ? sum : point;
+        *to = plus(
+            pool, *to,
+            expr_make(pool, EXPR_MULTIPLY, t->weight, expr_tap(pool, t->array, t->d), EXPR_NONE));
+    }
+    const bool both = *sum != EXPR_NONE && *point != form->rest;
+    *point = plus(pool, *point, leaf);
+    return both;
+}
+
+/* Of any other update: the sum, and the rest of the expression over it. */
+static bool split_at_sum(job *j, const model *m, expr_id leaf, expr_id *sum, expr_id *point) {
+    const expr_id root = m->outputs[0].value;
+    const marks *all = mark(j, m->pool, root);
+    linear_form form;
+    *sum = find_sum(m->pool, all, root);
+    if (*sum == EXPR_NONE || !model_linear(with_output(j, m, *sum), 0, &form))
+        return false;
+    if (form.rest != EXPR_NONE) /* the sum is what taps give */
+        leaf = plus(m->pool, leaf, form.rest);
+    *point = put_leaf(j, m->pool, all, root, *sum, leaf);
     return true;
 }
 
 scaled_sum *scaled_sum_new(job *j, const model *m) {
     static const int here[AXES] = {0};
-    if (m->output_count != 1 || m->chain != NULL || m->arranged ||
+    if (m->output_count != 1 || m->chain != NULL || m->arranged || m->positions != 0 ||
         m->array_count == 2 * MAX_FIELDS || m->field_count == MAX_FIELDS)
         return NULL;
-    const expr_id root = m->outputs[0].value;
-    const marks *all = mark(j, m->pool, root);
-    const expr_id sum = find_sum(m->pool, all, root);
-    if (sum == EXPR_NONE)
-        return NULL;
+    const expr_id leaf = expr_tap(m->pool, m->array_count, here);
     scaled_sum *s = job_alloc(j, sizeof *s);
     linear_form form;
+    expr_id sum, point;
+    if (model_linear(m, 0, &form) ? !split_linear(m, &form, leaf, &sum, &point)
+                                  : !split_at_sum(j, m, leaf, &sum, &point))
+        return NULL;
     s->sum = with_output(j, m, sum);
-    if (!model_linear(s->sum, 0, &form))
-        return NULL;
-    expr_id leaf = expr_tap(m->pool, m->array_count, here); /* what taps give, and the rest */
-    if (form.rest != EXPR_NONE)
-        leaf = expr_make(m->pool, EXPR_ADD, leaf, form.rest, EXPR_NONE);
-    s->point = with_output(j, m, put_leaf(j, m->pool, all, root, sum, leaf));
-    if (!note_arrays(j, m, sum, s->in_sum) ||
-        !note_arrays(j, m, s->point->outputs[0].value, s->at_point))
-        return NULL;
+    s->point = with_output(j, m, point);
+    note_arrays(j, m, sum, s->in_sum);
+    note_arrays(j, m, point, s->at_point);
     s->point->fields[m->field_count] = (model_field){.name = "sum", .use = USE_IN, .levels = 1};
     s->point->arrays[m->array_count] = (model_array){.field = m->field_count, .used = true};
     s->point->field_count++;

@@ -1,5 +1,6 @@
 /* Scaled sums: an update whose neighbours are all in one linear sum, of which it makes something by
-   values at its own point alone: 2·u − u.prev + c·Σ weight·tap. */
+   values at its own point alone: 2·u − u.prev + c·Σ weight·tap. A linear update is one, too, where
+   it reads some array at the point alone: −u.prev + Σ weight·tap. */
 #ifndef SG_GEN_MODEL_SCALED_H
 #define SG_GEN_MODEL_SCALED_H
 
@@ -11,8 +12,9 @@ typedef struct scaled_sum {
     bool in_sum[2 * MAX_FIELDS], at_point[2 * MAX_FIELDS]; /* the model's arrays that each reads */
 } scaled_sum;
 
-/* NULL where the model has several outputs or is linear itself, and where its neighbours are in
-   several sums, in none, or scaled one by one. New nodes are added to the model's pool. */
+/* NULL where the model has several outputs, asks where a point lies, or is linear and reads all its
+   arrays next to the point; and where its neighbours are in several sums, in none, or scaled one by
+   one. New nodes are added to the model's pool. */
 scaled_sum *scaled_sum_new(job *, const model *);
 
 #endif

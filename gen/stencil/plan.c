@@ -386,8 +386,8 @@ plan_facts *plan_facts_new(job *j, const model *m) {
     f->runs = f->linear ? runs_new(j, m) : NULL;
     if (f->linear && m->output_count == 1)
         f->sum_operations = sums_operations(j, m);
-    f->scaled = f->linear ? NULL : scaled_sum_new(j, m);
-    if (f->scaled != NULL)
+    f->scaled = f->linear && model_is_narrow(m) ? NULL : scaled_sum_new(j, m);
+    if (f->scaled != NULL && !f->linear)
         f->sum_operations = sums_operations(j, f->scaled->sum) + count_point(f->scaled, j);
     f->nodes = m->pool->count;
     const bool *live = f->live = expr_live(m->pool, j, roots, m->output_count);

@@ -31,7 +31,7 @@ typedef struct plan_facts {
     int nodes;                   /* nodes of the pool before that … */
     const bool *live;            /* … and which of them the outputs are made of */
     double sum_operations;       /* of one point by partial sums; 0 where it has none to keep */
-    const scaled_sum *scaled;    /* of an update that is not linear; NULL where it has none */
+    const scaled_sum *scaled;    /* NULL where the update is none */
     bool linear;                 /* every output is linear, with the same weights for every point */
     bool corners;                /* some tap has an offset along x and along y */
     bool column_or_plane; /* every tap lies in its point's column of the last axis or its plane */
@@ -87,7 +87,7 @@ typedef struct plan_fused {
 
 /* Of methods whose threads walk with packs of x. What a thread has: rows along y, planes that it
    fetches ahead of need, and the points of a slab of blocks. What it loads of each plane: packs,
-   and elements beside the packs. */
+   and elements next to the packs. */
 typedef struct plan_streamed {
     int lane_y, ahead, slab;
     int packs, beside;

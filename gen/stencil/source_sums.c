@@ -70,8 +70,10 @@ static void write_rest(text *t, const model *m, const emitter *e) {
 }
 
 void source_write_sums(text *t, const model *whole, const plan *p, const emitter *e) {
-    const scaled_sum *scaled = p->facts->scaled;
-    const model *m = scaled != NULL ? scaled->sum : whole;
+    const scaled_sum *scaled = p->form->scales ? p->facts->scaled : NULL;
+    const model *m = scaled != NULL             ? scaled->sum
+                     : p->form->sums_of != NULL ? p->form->sums_of(t->job, p)
+                                                : whole;
     text_printf(t,
                 "// What the plane at hand adds to the points around it: sum[output][k] belongs to "
                 "the point\n// k - %d planes away. The last of an output's sums is 0 before.\n",

@@ -72,6 +72,15 @@ keep("levels_heat3d", "heat3d", "temporal time=2 tile=24x24 lane=4x4 coarsen=z20
 keep("cascade_wave2d", "wave2d", "temporal time=4 lane=4 coarsen=y64", "float", "zero")
 cases[#cases].places[1].steps = { 4 } -- one launch makes several steps only in a run
 keep("cascade_pair3d", "pair3d", "temporal time=2 tile=24x12 lane=4x2 coarsen=z20", "float", "mirror")
+-- A wave, whose step reads two levels.
+cases[#cases + 1] = {
+  name = "pipeline_wave2d",
+  spec = [[return stencil { name = "wave", boundary = "zero", fields = { u = { use = "inout", levels = 2 } },
+    update = function(f, p) return 2 * f.u(0,0) - f.u.prev(0,0) + apply(laplacian { dims = 2 }, f.u) / 8 end }]],
+  schedule = "temporal time=4 lane=4 stages=2 coarsen=y32",
+  golden = true,
+  places = { { size = { 200, 35 } } },
+}
 cases[#cases + 1] = {
   name = "pipeline_symmetric2d",
   spec = [[return stencil { name = "blur", shape = box(2, 1), dtype = "float",

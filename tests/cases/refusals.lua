@@ -48,7 +48,7 @@ cases[#cases + 1] = {
   schedule = "constant",
   expect = "method constant: its 6 outputs read their taps of each array in a loop of their own, which makes 36",
 }
-refuse("packs beside constant memory", "star2d1", "constant vec=4", "method constant: it loads single elements; the methods naive, streamed, bulk, chained and temporal have")
+refuse("packs with constant memory", "star2d1", "constant vec=4", "method constant: it loads single elements; the methods naive, streamed, bulk, chained and temporal have")
 refuse("coarsening of a tile without its halo", "star2d1", "cached-halo coarsen=y4", "method cached-halo: it has no coarsening")
 local function refuse_filter(name, weights, schedule, expect)
   cases[#cases + 1] = {

@@ -11,6 +11,7 @@ local damped = "f.d(HERE) * (2 * f.u(HERE) - f.d(HERE) * f.u.prev(HERE) + f.c(HE
 local heat = "f.u(HERE) + f.c(HERE) * apply(lap, f.u) / 16"
 local forced = "max(f.b(HERE), 1/2) * (apply(lap, f.a) / 8 + p.k) / (2 + abs(f.b(HERE))) + 1/4" -- the written field's own value counts for nothing
 local two = "f.u(HERE) + f.c(HERE) * (apply(lap, f.u) / 16 + f.c(HERE) / 4 + p.k)" -- c is in no sum: it scales itself
+local wave = "f.u(HERE) - f.u.prev(HERE) / 2 + apply(lap, f.u) / 16 + p.k * f.c(HERE)" -- linear
 local levels = "f.u(HERE) / 2 + f.c(HERE) * (apply(lap, f.u) / 16 + apply(lap, f.u.prev) / 32)" -- two arrays in the sum
 local waves = "u = { use = 'inout', levels = 2 }, c = 'in'"
 
@@ -53,6 +54,9 @@ for _, boundary in ipairs { "zero", "fixed" } do
   add("heat3d", 3, "c = 'in', u = 'inout'", heat, "bulk tile=64x8 coarsen=z32,y4", boundary, "float", grids(3, 68, 13, 9), { accuracy = "2" })
   add("heat2d", 2, "c = 'in', u = 'inout'", heat, "bulk tile=64 coarsen=y64", boundary, "double", grids(2, 132, 75), { accuracy = "2" })
   add("two2d", 2, "u = 'inout', c = 'in'", two, "bulk tile=128 coarsen=y32", boundary, "float", grids(2, 264, 40), { parameters = true })
+  add("wave2d", 2, waves, wave, "bulk tile=64 coarsen=y16", boundary, "double", grids(2, 132, 35), { parameters = true })
+  add("wave3d", 3, waves, wave, "bulk tile=32x16 coarsen=z8", boundary, "float", grids(3, 72, 19, 11), { accuracy = "4", parameters = true })
+  add("own value2d", 2, "u = 'inout', c = 'in'", "f.u(HERE) / 2 + apply(lap, f.c) / 16", "bulk tile=128 coarsen=y32", boundary, "float", grids(2, 264, 40))
   add("levels3d", 3, waves, levels, "bulk tile=32x16 coarsen=z8", boundary, "float", grids(3, 72, 19, 11), { accuracy = "4" })
 end
 add("forced2d", 2, "a = 'in', b = 'in', s = 'out'", forced, "bulk tile=128 coarsen=y32", "zero", "float", grids(2, 264, 40), { parameters = true })
