@@ -10,7 +10,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { AHEAD = 3, MOST_POINTS = 8 };
+enum { AHEAD = 3, MOST_POINTS = 8, MOST_BACK = 64 };
 
 /* How the planes lie. By kernel axes. */
 typedef struct chain_layout {
@@ -20,10 +20,18 @@ typedef struct chain_layout {
     int before, behind,
         turns; /* planes loaded before and after a block's own; turns after the last */
     int64_t elements;
+    int late[CHAIN_SOURCES]; /* columns: turns after which an array's row is first read */
+    int exchange[CHAIN_SOURCES][MOST_BACK]; /* columns: of a row so far back, plus 1; 0: none */
+    int exchanges;
 } chain_layout;
 
 static const model_chain *chain_of(const plan *p) {
     return p->facts->model->chain;
+}
+
+/* In 2D, a thread may keep a column's rows in registers; such a plan loads single elements. */
+static bool has_columns(const plan *p) {
+    return p->schedule.vector <= 1;
 }
 
 static int along(const plan *p, const int of[AXES], int k) {
@@ -41,7 +49,7 @@ static void reach(const plan *p, const chain_stage *s, int i, int k, int *low, i
 
 static int source_lag(const model_chain *c, const chain_layout *l, int source) {
     const chain_source *s = &c->sources[source];
-    return s->array >= 0 ? 0 : l->lag[s->stage];
+    return s->array >= 0 ? l->late[source] : l->lag[s->stage];
 }
 
 /* A result is read in the turn after it was made. */
@@ -65,9 +73,10 @@ static void lay_lags(const plan *p, chain_layout *l) {
     }
 }
 
-static void hold(const model_chain *c, chain_layout *l, int source, int planes) {
+static void hold(const plan *p, chain_layout *l, int source, int planes) {
+    const model_chain *c = chain_of(p);
     const int lag = source_lag(c, l, source);
-    const int ahead = c->sources[source].array >= 0 ? AHEAD : 0;
+    const int ahead = c->sources[source].array >= 0 && !has_columns(p) ? AHEAD : 0;
     l->slots[source] = larger(l->slots[source], planes - lag + 1 + ahead);
 }
 
@@ -79,16 +88,60 @@ static void lay_rings(const plan *p, chain_layout *l) {
         for (int i = 0; i < s->model->array_count; i++)
             if (s->from[i] >= 0) {
                 reach(p, s, i, 2, &low, &high);
-                hold(c, l, s->from[i], l->lag[e] + low);
+                hold(p, l, s->from[i], l->lag[e] + low);
             }
         for (int o = 0; o < s->model->output_count; o++)
             if (s->old[o] >= 0)
-                hold(c, l, s->old[o], l->lag[e]);
+                hold(p, l, s->old[o], l->lag[e]);
     }
-    for (int i = 0; i < c->source_count; i++) {
+    for (int i = 0; i < c->source_count && !has_columns(p); i++) {
         l->place[i] = (int)l->elements;
         l->elements += (int64_t)l->slots[i] * l->plane;
     }
+}
+
+/* Rows of arrays are loaded when a stage first reads them. */
+static void lay_late(const plan *p, chain_layout *l) {
+    const model_chain *c = chain_of(p);
+    int late[CHAIN_SOURCES];
+    for (int i = 0; i < c->source_count; i++)
+        late[i] = INT32_MAX;
+    for (int e = 0; e < c->stage_count; e++) {
+        const chain_stage *s = &c->stages[e];
+        int low, high;
+        for (int i = 0; i < s->model->array_count; i++)
+            if (s->from[i] >= 0) {
+                reach(p, s, i, 2, &low, &high);
+                late[s->from[i]] = smaller(late[s->from[i]], l->lag[e] - high);
+            }
+        for (int o = 0; o < s->model->output_count; o++)
+            if (s->old[o] >= 0)
+                late[s->old[o]] = smaller(late[s->old[o]], l->lag[e]);
+    }
+    for (int i = 0; i < c->source_count; i++)
+        l->late[i] = c->sources[i].array >= 0 && late[i] < INT32_MAX ? late[i] : 0;
+}
+
+/* The turns after which a stage reads a row of a source. */
+static int back_of(const plan *p, const chain_layout *l, int e, const plan_row *row, int *source) {
+    *source = chain_of(p)->stages[e].from[row->array];
+    return l->lag[e] - source_lag(chain_of(p), l, *source) - row->dy;
+}
+
+/* The rows that threads read of each other's columns. */
+static void lay_exchanges(const plan *p, chain_layout *l) {
+    const model_chain *c = chain_of(p);
+    for (int e = 0; e < c->stage_count; e++) {
+        const plan_facts *f = c->stages[e].facts;
+        for (int r = 0; r < f->row_count; r++) {
+            int source;
+            const int back = back_of(p, l, e, &f->rows[r], &source);
+            if (f->rows[r].low + f->rows[r].high > 0 && back < MOST_BACK &&
+                l->exchange[source][back] == 0)
+                l->exchange[source][back] = ++l->exchanges;
+        }
+    }
+    l->elements = 2 * (int64_t)l->exchanges * round_up(l->plane, WARP);
 }
 
 static void lay(const plan *p, chain_layout *l) {
@@ -106,7 +159,11 @@ static void lay(const plan *p, chain_layout *l) {
         l->plane *= l->width[k];
     }
     lay_lags(p, l);
+    if (has_columns(p))
+        lay_late(p, l);
     lay_rings(p, l);
+    if (has_columns(p))
+        lay_exchanges(p, l);
     for (int i = 0; i < c->source_count; i++)
         if (c->sources[i].array >= 0) {
             l->before = larger(l->before, along(p, c->sources[i].low, 2));
@@ -125,10 +182,38 @@ static void lay(const plan *p, chain_layout *l) {
  */
 
 static int64_t registers_of(const plan *p, const chain_layout *l) {
-    int taps = 0;
-    for (int e = 0; e < chain_of(p)->stage_count; e++)
-        taps = larger(taps, chain_of(p)->stages[e].facts->all_taps);
-    return 40 + chain_of(p)->source_count + 6 * l->points + plan_words(p) * smaller(taps + 12, 56);
+    const model_chain *c = chain_of(p);
+    int taps = 0, held = p->array_count;
+    for (int e = 0; e < c->stage_count; e++)
+        taps = larger(taps, c->stages[e].facts->all_taps);
+    for (int i = 0; i < c->source_count; i++)
+        held += l->slots[i];
+    if (has_columns(p)) /* pointers to all that is loaded and stored */
+        return 30 + 2 * (p->array_count + p->facts->model->output_count) +
+               plan_words(p) * (held + smaller(taps / 2 + 6, 24));
+    return 40 + c->source_count + 6 * l->points + plan_words(p) * smaller(taps + 12, 56);
+}
+
+/* Refuses what the kind of plan has no place for. */
+static const char *refuse_kind(job *j, const plan *p) {
+    const schedule *s = &p->schedule;
+    const int bytes = (int)dtype_words[p->facts->model->dtype].bytes;
+    if (!has_columns(p))
+        return s->vector * bytes == MAX_PACK_BYTES
+                   ? NULL
+                   : job_print(j, "it loads packs of 16 bytes: vec=%d", MAX_PACK_BYTES / bytes);
+    if (p->facts->model->dims != 2)
+        return job_print(j,
+                         "a thread keeps a column of a 2D grid; in 3D it loads packs of 16 "
+                         "bytes: vec=%d",
+                         MAX_PACK_BYTES / bytes);
+    if (s->lane[0] > 1)
+        return "lane: with vec=1 a thread has one column";
+    for (int axis = 0; axis < AXES; axis++)
+        if (chain_of(p)->mirrored[axis])
+            return job_print(j, "mirrored ends ask for planes in shared memory: vec=%d",
+                             MAX_PACK_BYTES / bytes);
+    return NULL;
 }
 
 static const char *fit(job *j, plan *p) {
@@ -136,8 +221,9 @@ static const char *fit(job *j, plan *p) {
     const int bytes = (int)dtype_words[p->facts->model->dtype].bytes;
     chain_layout l;
     plan_set_walk(p, s->coarsen[plan_walk_axis(p)] > 0 ? s->coarsen[plan_walk_axis(p)] : 1);
-    if (s->vector * bytes != MAX_PACK_BYTES)
-        return job_print(j, "it loads packs of 16 bytes: vec=%d", MAX_PACK_BYTES / bytes);
+    const char *kind = refuse_kind(j, p);
+    if (kind != NULL)
+        return kind;
     if (s->lane[0] > MOST_POINTS || s->lane[1] > 1)
         return job_print(j, "lane: a thread makes at most %d points of a plane", MOST_POINTS);
     if (s->stages > 1)
@@ -155,6 +241,9 @@ static const char *fit(job *j, plan *p) {
                          threads, MAX_THREADS, (l.plane + MAX_THREADS - 1) / MAX_THREADS);
     p->block[0] = threads;
     p->block[1] = p->block[2] = 1;
+    for (int i = 0; i < chain_of(p)->source_count && has_columns(p); i++)
+        if (l.slots[i] > MOST_BACK)
+            return "a thread would keep too many rows in registers";
     const int64_t need = registers_of(p, &l);
     p->estimate.registers = need < MAX_REGISTERS ? (int)need : MAX_REGISTERS;
     while (p->estimate.registers > 32 &&
@@ -209,6 +298,56 @@ static work work_of(const plan *p, const chain_layout *l) {
     return w;
 }
 
+/* Of columns: instructions of a turn, an array and a stored output, and how many times as long
+   calls take, which nothing else hides; the share of the instructions' time that memory does not
+   hide. Set by elastic waves, the cavity, shallow water and Maxwell's equations on an H200. */
+static const struct column_costs {
+    double turn, array, output, call, apart;
+} column_costs = {40, 6, 4, 6, 0.5};
+
+static double column_slots(const plan *p) {
+    const model_chain *c = chain_of(p);
+    double slots = column_costs.turn + column_costs.array * p->array_count +
+                   column_costs.output * p->facts->model->output_count;
+    for (int e = 0; e < c->stage_count; e++) {
+        const plan_facts *f = c->stages[e].facts;
+        const expr_work calls = f->calls[0];
+        slots += f->emitted.additions + pairs * f->emitted.multiplications + f->row_count +
+                 column_costs.call * (calls.units + calls.others);
+    }
+    return slots;
+}
+
+/* Blocks of a last wave that is not full leave memory idle too. */
+static void column_cost(plan *p, const int64_t size[AXES]) {
+    const model *m = p->facts->model;
+    plan_estimate *e = &p->estimate;
+    chain_layout l;
+    lay(p, &l);
+    const double bytes = (double)dtype_words[m->dtype].bytes, machine = p->gpu->multiprocessors;
+    const double all = (double)size[0] * (double)size[1];
+    double covered;
+    const double blocks = plan_blocks(p, size, &covered);
+    const double walk = fmin(p->walk, (double)size[1]);
+    const double turns = walk + l.before + l.turns, rows = walk + l.before + l.behind;
+    e->blocks_resident = plan_resident(p);
+    const double resident = fmin(e->blocks_resident, ceil(blocks / machine));
+    const double waves = ceil(blocks / (machine * resident));
+    const double idle = fmin(waves * machine * resident / blocks, 2);
+    const double threads = plan_threads(p);
+    const double issue =
+        blocks * turns * threads * column_slots(p) * idle / (lanes * machine * p->gpu->clock);
+    const double loaded = blocks * rows * l.plane * p->array_count;
+    const double moved = (loaded + m->output_count * all) * bytes;
+    const double memory = moved / gpu_copy_rate(p->gpu) * idle;
+    e->bytes_per_point = (p->array_count + m->output_count) * bytes;
+    e->loads_per_point = loaded / all;
+    e->shared_per_point = blocks * turns * threads * l.exchanges / all;
+    e->instructions_per_point = blocks * turns * threads * column_slots(p) / all;
+    e->bound = memory > issue ? "device memory" : "instructions";
+    e->seconds = memory + column_costs.apart * issue + 3e-6;
+}
+
 /* The share of the last wave that has no blocks makes memory idle too. */
 static void cost(plan *p, const int64_t size[AXES]) {
     const model *m = p->facts->model;
@@ -258,6 +397,11 @@ static void constants(text *t, const plan *p, const program *program) {
                 "    static constexpr int stages = %d, sources = %d;\n",
                 p->walk, p->schedule.vector, l.points, AHEAD, l.width[0], l.width[1], l.halo_low[0],
                 l.halo_low[1], l.before, l.behind, l.turns, c->stage_count, c->source_count);
+    if (has_columns(p))
+        text_printf(t,
+                    "    static constexpr int exchanges = %d; // rows that threads read of each "
+                    "other's columns\n",
+                    l.exchanges);
     for (int k = 0; k < AXES; k++)
         text_printf(t, "    static constexpr bool ring_%c = %s;\n", axis_names[k],
                     p->axes[k] >= 0 && c->ring[p->axes[k]] ? "true" : "false");
@@ -298,13 +442,35 @@ static void write_rules(text *t, const plan *p) {
 
 static void write_sources(text *t, const plan *p, const chain_layout *l) {
     const model_chain *c = chain_of(p);
-    text_add(t, "// The planes of a source: the arrays, and then what stages make; lag: how many "
-                "turns after\n// the plane that arrives.\ntemplate <int source> struct Ring;\n");
+    const bool columns = has_columns(p);
+    text_add(t, columns ? "// The rows of a source that a thread keeps: the arrays, and then what "
+                          "stages make; lag: how many\n// turns after the row that arrives.\n"
+                        : "// The planes of a source: the arrays, and then what stages make; lag: "
+                          "how many turns after\n// the plane that arrives.\n");
+    text_add(t, "template <int source> struct Ring;\n");
+    for (int i = 0; i < c->source_count; i++) {
+        text_printf(t, "template <> struct Ring<%d> { static constexpr int ", i);
+        if (columns)
+            text_printf(t, "depth = %d, ", larger(l->slots[i], 1));
+        else
+            text_printf(t, "place = %d, slots = %d, ", l->place[i], l->slots[i]);
+        text_printf(t, "lag = %d; };\n", source_lag(c, l, i));
+    }
+}
+
+/* Rows that go through shared memory, as threads read them of each other's columns. */
+static void write_exchanges(text *t, const plan *p, const chain_layout *l) {
+    const model_chain *c = chain_of(p);
+    text_add(t, "// Rows that are put into shared memory: a source's, so many turns after its "
+                "newest.\ntemplate <int exchange> struct Exchange;\n"
+                "template <int source, int back> constexpr int exchange_of = 0;\n");
     for (int i = 0; i < c->source_count; i++)
-        text_printf(t,
-                    "template <> struct Ring<%d> { static constexpr int place = %d, slots = %d, "
-                    "lag = %d; };\n",
-                    i, l->place[i], l->slots[i], source_lag(c, l, i));
+        for (int back = 0; back < MOST_BACK; back++)
+            if (l->exchange[i][back] > 0)
+                text_printf(t,
+                            "template <> struct Exchange<%d> { static constexpr int source = %d, "
+                            "back = %d; };\ntemplate <> constexpr int exchange_of<%d, %d> = %d;\n",
+                            l->exchange[i][back] - 1, i, back, i, back, l->exchange[i][back] - 1);
 }
 
 static void write_reads(text *t, const plan *p) {
@@ -376,6 +542,8 @@ static void definitions(text *t, const plan *p) {
     chain_layout l;
     lay(p, &l);
     write_sources(t, p, &l);
+    if (has_columns(p))
+        write_exchanges(t, p, &l);
     write_rules(t, p);
     write_reads(t, p);
     text_add(t,
@@ -394,12 +562,20 @@ static const form form_chained = {.file = "chained.cu",
                                   .constants = constants,
                                   .definitions = definitions};
 
+static const form form_columns = {.file = "chained_columns.cu",
+                                  .barriers = true,
+                                  .one_way = true,
+                                  .fit = fit,
+                                  .cost = column_cost,
+                                  .constants = constants,
+                                  .definitions = definitions};
+
 /* ---- the method
  * ---------------------------------------------------------------------------------- */
 
 static const form *choose(const plan_facts *f, const schedule *s) {
-    (void)f, (void)s;
-    return &form_chained;
+    (void)f;
+    return s->vector == 1 ? &form_columns : &form_chained;
 }
 
 static int walk(int dims) {
@@ -409,6 +585,7 @@ static int walk(int dims) {
 /* Planes of whole warps: what the halo leaves is the tile. */
 static void candidates(search *s) {
     static const int wide[] = {128, 192, 256, 384, 512, 768, 1024, 0};
+    static const int walks[] = {64, 128, 256, 0}; /* of columns */
     static const int boxes[][2] = {{64, 16},  {64, 24}, {64, 32}, {96, 16},
                                    {128, 16}, {32, 32}, {0, 0}};
     const model *m = s->facts->model;
@@ -430,6 +607,16 @@ static void candidates(search *s) {
             const int halo = round_up(low[0], c.vector) + round_up(high[0], c.vector);
             if (search_leave(s, &c, 0, flat ? wide[i] : boxes[i][0], halo) &&
                 (flat || search_leave(s, &c, 1, boxes[i][1], low[1] + high[1])))
+                search_fused(s, c);
+        }
+    for (int i = 0; m->chain != NULL && flat && wide[i] != 0; i++)
+        for (const int *rows = walks; *rows != 0; rows++) {
+            schedule c = *s->wanted;
+            c.time = search_given(c.time, 1);
+            c.vector = search_given(c.vector, 1);
+            c.lane[0] = search_given(c.lane[0], 1);
+            c.coarsen[1] = search_given(c.coarsen[1], *rows);
+            if (c.vector == 1 && search_leave(s, &c, 0, wide[i], low[0] + high[0]))
                 search_fused(s, c);
         }
     if (m->chain == NULL)
