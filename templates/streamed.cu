@@ -113,7 +113,7 @@ extern "C" __global__ void __launch_bounds__(plan::threads, plan::blocks)
     STENCIL_KERNEL(const __grid_constant__ Arguments a) {
 #if !PLAN_PACKS
     if (!fits(a, warp_lanes * plan::vector)) {
-        update_small(a);
+        update_small<ByPoint>(a);
         return;
     }
 #endif

@@ -127,6 +127,11 @@ double block_own_taps(const plan *p) {
     return taps;
 }
 
+void block_staged_traffic(plan *p) {
+    p->estimate.loads_per_point = block_staged(p) + block_own_taps(p);
+    p->estimate.shared_per_point = block_staged(p) + p->facts->all_taps;
+}
+
 double block_point_instructions(void) {
     return costs.point;
 }

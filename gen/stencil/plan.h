@@ -6,6 +6,7 @@
 
 #include "gen/model/gpu.h"
 #include "gen/model/model.h"
+#include "gen/model/scaled.h"
 
 typedef struct form form; /* gen/stencil/method.h */
 
@@ -32,6 +33,7 @@ typedef struct plan_facts {
     int nodes;                       /* nodes of the pool before that … */
     const bool *live;                /* … and which of them the outputs are made of */
     double sum_operations;           /* of one point by partial sums; 0 where it has none to keep */
+    const scaled_sum *scaled;        /* NULL where the update is none */
     bool linear;          /* every output is linear, with the same weights for every point */
     bool corners;         /* some tap has an offset along x and along y */
     bool column_or_plane; /* every tap lies in its point's column of the last axis or its plane */
@@ -88,7 +90,7 @@ typedef struct plan_fused {
 
 /* Of methods whose threads walk with packs of x. What a thread has: rows along y, planes that it
    fetches ahead of need, and the points of a slab of blocks. What it loads of each plane: packs,
-   and elements beside the packs. */
+   and elements next to the packs. */
 typedef struct plan_streamed {
     int lane_y, ahead, slab;
     int packs, beside;
@@ -112,6 +114,9 @@ typedef struct plan {
     plan_array arrays[2 * MAX_FIELDS];
     int array_count;
     int kernel_array[2 * MAX_FIELDS]; /* the model's array → index into arrays, −1 */
+    int summed;                       /* the first of arrays: sums read them; the others are read at
+                                         a point alone, of which a sum's array may be one, too */
+    int at_point[2 * MAX_FIELDS];     /* the model's array → index among the others, −1 */
     int results, result_pitch;        /* window: where results are staged, in elements */
     plan_fused fused;
     plan_streamed streamed;

@@ -228,12 +228,20 @@ static leap choose_leap(const run *r, int64_t left) {
 
 static void make_steps(job *j, run *r) {
     device *d = r->kernel->context->device;
+    const sg_team *t = r->team;
+    r->halo.given = alike_of(r);
+    r->halo.compares = t->stores == NULL && t->nccl == NULL;
     halo_show(j, &r->halo, &r->launch);
+    if (t->stores == NULL && t->nccl != NULL)
+        alike_agree(j, r);
+    if (r->halo.compares && r->count == 0)
+        halo_compare(j, &r->halo);
     for (int64_t done = 0; done < r->count;) {
         const int64_t left = r->count - done;
         const leap by = choose_leap(r, left), next = choose_leap(r, left - by.steps);
         if (r->fresh < by.steps)
             run_fill(j, r, done == 0, r->stream);
+        r->halo.compares = false;
         if (r->points != NULL)
             run_before_step(j, r, done);
         make_launch(j, r, &by, &next, left);

@@ -38,6 +38,8 @@ keep("bulk_star3d", "star3d2", "bulk tile=64x16 coarsen=z32,y2 vec=4 time=1", "f
 cases[#cases].refusals = { "need sm_90" }
 keep("bulk_box2d", "box2d1", "bulk tile=64 coarsen=y32 vec=2 time=1", "double", "zero")
 cases[#cases].refusals = { "need sm_90" }
+keep("bulk_scaled2d", "wave2d", "bulk tile=64 coarsen=y32 vec=2 time=1", "double", "fixed")
+cases[#cases].refusals = { "need sm_90" }
 keep("bulk_half3d", "star3d2", "bulk tile=64x32 coarsen=z32,y2 vec=8 time=1", "float", "fixed", "half")
 cases[#cases].refusals = { "need sm_90" }
 keep("cached_halo_box2d", "box2d1", "cached-halo tile=32x8 vec=1 time=1", "float", "clamp")
@@ -85,6 +87,15 @@ keep("levels_heat3d", "heat3d", "temporal time=2 tile=24x24 lane=4x4 coarsen=z20
 keep("cascade_wave2d", "wave2d", "temporal time=4 lane=4 coarsen=y64", "float", "zero")
 cases[#cases].places[1].steps = { 4 } -- one launch makes several steps only in a run
 keep("cascade_pair3d", "pair3d", "temporal time=2 tile=24x12 lane=4x2 coarsen=z20", "float", "mirror")
+-- A wave, whose step reads two levels.
+cases[#cases + 1] = {
+  name = "pipeline_wave2d",
+  spec = [[return stencil { name = "wave", boundary = "zero", fields = { u = { use = "inout", levels = 2 } },
+    update = function(f, p) return 2 * f.u(0,0) - f.u.prev(0,0) + apply(laplacian { dims = 2 }, f.u) / 8 end }]],
+  schedule = "temporal time=4 lane=4 stages=2 coarsen=y32",
+  golden = true,
+  places = { { size = { 200, 35 } } },
+}
 cases[#cases + 1] = {
   name = "pipeline_symmetric2d",
   spec = [[return stencil { name = "blur", shape = box(2, 1), dtype = "float",

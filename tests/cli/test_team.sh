@@ -538,6 +538,14 @@ says 'is no stencil'
 
 # ---- MPI -------------------------------------------------------------------------------------------
 
+begin 'doctor names the MPI of the module'
+SG_MPI="$folder/nothing.so" "$STENCILGEN" doctor >"$out" 2>"$err" || flunk "exit code $?"
+grep -q "^-    MPI .*$folder/nothing.so" "$out" || flunk "$(cat "$out")"
+if has_mpi; then
+    exits 0 doctor
+    grep -q "^ok   MPI  *[A-Za-z].*[0-9], messages of \(host\|device\) memory" "$out" || flunk "$(cat "$out")"
+fi
+
 begin 'processes of MPI'
 if has_mpi; then
     exits 0 run $cpu $wave --steps 9 --schedule naive --output "$results/alone.npy"
@@ -567,6 +575,9 @@ if has_mpi; then
     says 'b_2.vti: cannot write'
     rmdir "$results/b_2.vti"
     holds "$results"
+
+    begin 'processes that a launcher starts without their MPI'
+    SLURM_STEP_NUM_TASKS=4 refused 4 'a launcher started 4 processes, but in Open MPI' $heat --output "$results/b.npy"
 
     begin 'failures of processes of MPI: one message, and nothing left'
     mpi 3 3 run $cpu specs/heat2d5.lua --input "$folder/missing.npy" --output "$results/b.npy"
@@ -668,6 +679,9 @@ if has_mpi; then
     [ "$(grep -c '^[0234] fails: .*rank 1: there is no kernel' "$out")" = 4 ] || flunk "$(cat "$out")"
     told 5 hangs
     [ "$(grep -c '^[0234] fails: .*rank 1 did not answer within 2 s' "$out")" = 4 ] ||
+        flunk "$(cat "$out")"
+    told 5 differs
+    [ "$(grep -c "^[0-4] fails: .*'heat': ranks . and . were given different steps to make: " "$out")" = 5 ] ||
         flunk "$(cat "$out")"
     told 3 refuses
     [ "$(grep -c '^[02] fails: .*rank 1: a transport needs' "$out")" = 2 ] || flunk "$(cat "$out")"

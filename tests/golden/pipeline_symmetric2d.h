@@ -36,6 +36,7 @@ struct plan {
     static constexpr int rows = 1, input_slots = 3, strip_bytes = 128;
     static constexpr int walk = 64, walk_low = 1, walk_high = 1;
     static constexpr int wave = 792; // blocks that run at once
+    static constexpr int carried = 1; // rows from step to step: of so many levels
     static constexpr bool images = false; // some cells beyond a side are images of others
 };
 
@@ -88,7 +89,7 @@ __device__ __forceinline__ void finish_sums([[maybe_unused]] const Arguments &ar
 }
 #define STENCIL_KERNEL blur_step
 #define PLAN_PACKS 1 // as plan::packs, for the preprocessor
-#define PLAN_WIDE_SIDES 0 // what lies beside packs comes by packs
+#define PLAN_WIDE_SIDES 0 // what lies next to packs comes by packs
 #define PLAN_SOME_POINTS 0 // of a row alone may be stored
 #define PLAN_HELD_SIDES 0 // for planes that are still to come
 #define PLAN_FLAT 1 // there is no axis y

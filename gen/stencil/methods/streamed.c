@@ -237,13 +237,13 @@ static void write_lines(text *t, const plan *p) {
     text_add(t, ">;\n\n");
 }
 
-/* `packs`: what lies beside packs comes by packs where the shape reaches far; of a row alone some
+/* `packs`: what lies next to packs comes by packs where the shape reaches far; of a row alone some
    points may be stored where rows are no packs, or where what is written is not read. */
 static void macros(text *t, const plan *p, bool packs, bool only_written) {
     bool wide = false;
     for (int r = 0; r < p->facts->row_count; r++)
         wide |= p->facts->rows[r].low > 2 || p->facts->rows[r].high > 2;
-    text_printf(t, "#define PLAN_WIDE_SIDES %d // what lies beside packs comes by packs\n",
+    text_printf(t, "#define PLAN_WIDE_SIDES %d // what lies next to packs comes by packs\n",
                 packs && wide && p->schedule.vector > 1);
     text_printf(t, "#define PLAN_SOME_POINTS %d // of a row alone may be stored\n",
                 !packs || only_written);

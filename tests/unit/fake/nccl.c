@@ -1,4 +1,5 @@
-/* A stand-in for NCCL: communicators of one rank, which moves nothing. fake_nccl_stops counts those
+/* A stand-in for NCCL: communicators of one rank, or of one among others that say nothing. Nothing
+   moves. fake_nccl_stops counts those
    that were aborted. Built as a shared library. */
 #include <stddef.h>
 #include <string.h>
@@ -40,7 +41,7 @@ EXPORT int ncclCommInitRank(void **, int, id, int);
 EXPORT int ncclCommInitRank(void **out, int ranks, id with, int rank) {
     (void)with;
     *out = &only;
-    return ranks == 1 && rank == 0 ? OK : INVALID_ARGUMENT;
+    return rank >= 0 && rank < ranks ? OK : INVALID_ARGUMENT;
 }
 
 EXPORT int ncclCommDestroy(void *);
@@ -85,11 +86,11 @@ EXPORT int ncclGroupEnd(void) {
 EXPORT int ncclSend(const void *, size_t, int, int, void *, void *);
 EXPORT int ncclSend(const void *data, size_t count, int type, int rank, void *of, void *stream) {
     (void)data, (void)count, (void)type, (void)of, (void)stream;
-    return rank == 0 ? OK : INVALID_ARGUMENT;
+    return rank >= 0 ? OK : INVALID_ARGUMENT;
 }
 
 EXPORT int ncclRecv(void *, size_t, int, int, void *, void *);
 EXPORT int ncclRecv(void *data, size_t count, int type, int rank, void *of, void *stream) {
     (void)data, (void)count, (void)type, (void)of, (void)stream;
-    return rank == 0 ? OK : INVALID_ARGUMENT;
+    return rank >= 0 ? OK : INVALID_ARGUMENT;
 }

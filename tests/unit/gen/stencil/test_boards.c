@@ -5,6 +5,7 @@
 
 #include <math.h>
 
+#include "gen/model/plans.h"
 #include "gen/stencil/method.h"
 #include "gen/stencil/schedule.h"
 #include "tests/unit/group.h"
@@ -54,7 +55,11 @@ static void plan_body(job *j, void *argument) {
     planning *p = argument;
     schedule wanted = {.method = 0};
     schedule_parse(j, p->schedule, NULL, &wanted);
-    p->plan = plan_make(j, p->model, &wanted, gpu_find("H200"), p->size, p->steps);
+    static const plans none;
+    gpu *board = job_alloc(j, sizeof *board);
+    *board = *gpu_find("H200");
+    board->plans = &none;
+    p->plan = plan_make(j, p->model, &wanted, board, p->size, p->steps);
 }
 
 /* Stars of the heat equation, and boxes of weights of which no two are alike. */
