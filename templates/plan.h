@@ -148,9 +148,7 @@ __device__ __forceinline__ void update_point(const At &at, const Arguments &argu
 template <int source> struct Ring {
     static constexpr int place = source * 4000, slots = 8, depth = 8, lag = source == 2 ? 1 : 0;
 };
-template <int exchange> struct Exchange {
-    static constexpr int source = 2 * exchange, back = 2;
-};
+template <int exchange> struct Exchange { static constexpr int source = 2 * exchange, back = 2; };
 template <int source, int back> constexpr int exchange_of = source == 0 ? 0 : 1;
 template <int source, int axis, int side> struct Rule {
     static constexpr Boundary kind = Boundary::zero;
