@@ -275,8 +275,9 @@ static void write_asking(text *t, const model *m) {
         text_printf(t, "%sinterior_along<%d>(arguments, at.template index<%d>())%s",
                     axis > 0 ? "        " : "", axis, axis, axis < AXES - 1 ? " &&\n" : ";\n");
     text_add(
-        t, "    Places places;\n    if (!interior)\n        places = find_places(at, arguments);\n"
-           "    update_placed(at, arguments, interior, places, out);\n}\n");
+        t,
+        "    if (interior)\n        update_placed(at, arguments, true, Places(), out);\n    else\n"
+        "        update_placed(at, arguments, false, find_places(at, arguments), out);\n}\n");
 }
 
 static void write_update(text *t, const model *m, const plan_facts *f, const emitter *e) {

@@ -194,6 +194,8 @@ static void end_team(void *argument) {
     const bool stuck = t->broken[0] != '\0' && nccl_is_lent(t->nccl);
     stores_close(t->stores);
     nccl_close(t->nccl);
+    if (t->side != NULL)
+        d->ops->stream_close(d, t->side);
     if (stuck) /* freeing would wait for what the application's communicator may wait for for ever
                 */
         return;
@@ -201,8 +203,6 @@ static void end_team(void *argument) {
     team_free(t, &t->outgoing);
     team_free(t, &t->incoming);
     team_free(t, &t->slabs);
-    if (t->side != NULL)
-        d->ops->stream_close(d, t->side);
 }
 
 static void close_transport(const sg_transport *t) {

@@ -68,7 +68,7 @@ static void expect(bool is_h200, const char *text, const char *gpu, const char *
 #define SCAN                                                                                       \
     "scan 4 bytes | int32 | ..5000 | - | persistent threads=128 items=8 stages=1 blocks=2\n"
 
-/* Each board is planned by its own plans; scans on an H200, which has none of them, by the model. */
+/* Scans were not measured on an H200: the model plans them there. */
 static void test_shipped(void **state) {
     (void)state;
     expect(false, spec, NULL, NULL, "by the plans for the H100");

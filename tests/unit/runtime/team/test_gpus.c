@@ -41,6 +41,44 @@ static void silence(void **unused) {
     sg_close(c);
 }
 
+typedef struct id {
+    char internal[NCCL_ID_BYTES];
+} id;
+typedef int join_function(void **, int ranks, id, int rank);
+typedef int stops_function(void);
+
+/* The application's communicator gives rank and ranks, and is left as it is. */
+static void lent(void **unused) {
+    void *library = dlopen(FAKE_NCCL, RTLD_NOW | RTLD_LOCAL), *with = NULL;
+    join_function *join;
+    stops_function *stops;
+    (void)unused;
+    assert_non_null(library);
+    void *address = dlsym(library, "ncclCommInitRank");
+    memcpy(&join, &address, sizeof join);
+    address = dlsym(library, "fake_nccl_stops");
+    memcpy(&stops, &address, sizeof stops);
+    assert_int_equal(join(&with, 1, (id){{0}}, 0), 0);
+    sg_context *c = open_gpu();
+    sg_team *team = NULL;
+    sg_team_options how = {.struct_size = sizeof how, .nccl_comm = with, .nccl = FAKE_NCCL};
+    sg_team_info info = {.struct_size = sizeof info};
+    const int before = stops();
+    assert_int_equal(sg_team_open(c, &how, &team), SG_OK);
+    assert_int_equal(sg_team_facts(team, &info), SG_OK);
+    assert_int_equal(info.rank, 0);
+    assert_int_equal(info.ranks, 1);
+    assert_string_equal(info.engine, "NCCL 2.28.3");
+    team_abandon(team, "it is over"); /* which ends communicators of the team's own */
+    sg_team_close(team);
+    assert_int_equal(stops(), before);
+    how.nccl_comm = c; /* no communicator */
+    assert_int_equal(sg_team_open(c, &how, &team), SG_ERROR_DEVICE);
+    assert_non_null(strstr(sg_error(c), "looking at the given communicator failed"));
+    sg_close(c);
+    dlclose(library);
+}
+
 /* ---- arrays that are found again ------------------------------------------------------------- */
 
 enum { ARRAYS = 2, SETS = 9 }; /* one set more than are kept */
@@ -117,6 +155,6 @@ static void found_again(void **unused) {
     sg_close(m.context);
 }
 
-static const struct CMUnitTest tests[] = {TEST(silence), TEST(found_again)};
+static const struct CMUnitTest tests[] = {TEST(silence), TEST(lent), TEST(found_again)};
 
 TEST_GROUP(gpus, set_up, NULL)
