@@ -513,6 +513,24 @@ reports '"hidden": true'
 exits 0 explain $cpu $big --ranks 1x1x8 --launches 3 --json
 reports "\"bytes\": $((3 * 4 * 2 * 512 * 512))" # both neighbours, three planes each
 reports '"launches": 3'
+# Ghost cells as wide as many launches are too much work where exchanges are hidden, and less than theirs by host memory.
+exits 0 explain $cpu $big --ranks 8
+reports_line() {
+    grep -q "$1" "$out" || flunk "no line '$1': $(cat "$out")"
+}
+reports_line '^  stores over NVLink   1: .* takes 1$'
+reports_line '^  MPI, host memory     1: .* takes \([2-9]\|1[0-9]\)$'
+# Stages that are launches of their own are made apart for the neighbours, where the exchange is long.
+cat >"$folder/apart.lua" <<'END'
+return system { name = "apart", fields = { u = "inout", v = "scratch" }, boundary = "mirror", fuse = false, stages = {
+  { update = function(f) return { v = f.u(1, 0, 0) + f.u(0, -1, 0) + f.u(0, 0, 1) } end },
+  { update = function(f) return { u = f.u(0, 0, 0) / 2 - f.v(0, 1, -1) / 16 } end },
+} }
+END
+exits 0 explain $cpu "$folder/apart.lua" --gpu h200 --size 512x2048x2048 --ranks 1x4x4 --schedule naive
+reports_line '^  NCCL over 400 Gb/s      1 .*, hidden$'
+reports_line '^  stores over NVLink      1 .*, not hidden$'
+rm -f "$folder/apart.lua"
 # Along a periodic axis all ranks have the same neighbours: what explain expects is what ranks send.
 cat >"$folder/torus.lua" <<'END'
 return stencil { name = "torus", shape = box(3, 1), boundary = "periodic", dtype = "double",

@@ -17,7 +17,7 @@ static const struct costs {
     double overlap, memories;
     double begin_long; /* of memory, in planes: where long walks pay */
     double converted;  /* instructions of a number of 16 bits: 8 figures of half on an H200 */
-} costs = {300, 45, 14, 2, 500, 37, 0.007, 0.0155, 0.004, 0.7, 5, 10, 1.5, 1.5};
+} costs = {300, 45, 14, 2, 500, 37, 0.007, 0.0155, 0.004, 0.7, 5, 7, 1.5, 1.5};
 
 static const double lanes = 128, pairs = 0.5, sector_bytes = 32;
 
