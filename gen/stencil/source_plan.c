@@ -70,6 +70,8 @@ static void write_rules(text *t, const model *m, const plan *p) {
                 has[BOUNDARY_ZERO] || has[BOUNDARY_CONSTANT],
                 has[BOUNDARY_FIXED] || has[BOUNDARY_CLAMP], has[BOUNDARY_MIRROR],
                 has[BOUNDARY_PERIODIC]);
+    text_printf(t, "#define PLAN_HAS_Y %d\n#define PLAN_HAS_Z %d\n", p->axes[1] >= 0,
+                p->axes[2] >= 0);
 }
 
 static void write_constants(text *t, const model *m, const plan *p, const program *program,
