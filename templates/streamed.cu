@@ -64,6 +64,13 @@ __device__ __forceinline__ void make_rows(const HeldLines &lines, const Argument
     if constexpr (j < plan::lane_y) {
         Results out;
 #if defined(PLAN_INTERIOR)
+#if defined(PLAN_JOINED)
+        const bool interior = inside || is_interior<j>(a, thread, z);
+        Places places[plan::vector];
+        if (!interior)
+            find_row<j>(lines, a, places);
+        update_row<j>(lines, a, interior, places, out);
+#else
         // Two ways instead of a branch at each condition: compilers see that one has none.
         if (inside || is_interior<j>(a, thread, z)) {
             constexpr Places places[plan::vector] = {};
@@ -73,6 +80,7 @@ __device__ __forceinline__ void make_rows(const HeldLines &lines, const Argument
             find_row<j>(lines, a, places);
             update_row<j>(lines, a, false, places, out);
         }
+#endif
 #else
         update_row<j>(lines, a, out);
 #endif

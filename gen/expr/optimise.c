@@ -30,6 +30,7 @@ typedef struct rewriter {
     bool *tapful;   /* differs from point to point; grows with the pool */
     bool *reads;    /* an array; only of nodes that were there at the start */
     int *divides;   /* how many live nodes are divided by a node */
+    bool *exact;    /* a function with steps takes it, or a comparison */
     int tapful_count;
     term *terms; /* of the sum at hand */
     group *groups;
@@ -156,20 +157,21 @@ static expr_id rewrite_sum(rewriter *r, expr_id root) {
 
 /* Whether a quotient may be a product with the reciprocal, which is computed once for all that is
    divided by the same. Bounds of quotients allow for it. Quotients of positions and of numbers that
-   are known stay as they are: floor(at.x / 10) asks for exact ones. */
-static bool is_product(rewriter *r, const expr_node *n) {
+   are known stay as they are, and those whose steps show: floor(f.u(0, 0) / p.n) asks for exact
+   ones. */
+static bool is_product(rewriter *r, expr_id id, const expr_node *n) {
     const expr_id a = n->operand[0], b = n->operand[1];
-    if (n->op != EXPR_DIVIDE || expr_get(r->pool, a)->op == EXPR_CONSTANT ||
+    if (n->op != EXPR_DIVIDE || r->exact[id] || expr_get(r->pool, a)->op == EXPR_CONSTANT ||
         expr_get(r->pool, b)->op == EXPR_CONSTANT || !r->reads[a])
         return false;
     return !holds_tap(r, b) || (r->reads[b] && r->divides[b] > 1);
 }
 
-static expr_id rewrite_other(rewriter *r, const expr_node *n) {
+static expr_id rewrite_other(rewriter *r, expr_id id, const expr_node *n) {
     expr_id operand[3] = {EXPR_NONE, EXPR_NONE, EXPR_NONE};
     for (int k = 0; k < expr_words[n->op].operands; k++)
         operand[k] = r->renamed[n->operand[k]];
-    if (!is_product(r, n))
+    if (!is_product(r, id, n))
         return expr_make(r->pool, n->op, operand[0], operand[1], operand[2]);
     const expr_id one = expr_constant(r->pool, 1);
     return make(r, EXPR_MULTIPLY, operand[0], make(r, EXPR_DIVIDE, one, operand[1]));
@@ -182,7 +184,7 @@ static void rewrite_node(rewriter *r, expr_id id) {
     } else if (expr_words[n.op].operands == 0) {
         r->renamed[id] = id;
     } else if (!additive(n.op)) {
-        r->renamed[id] = rewrite_other(r, &n);
+        r->renamed[id] = rewrite_other(r, id, &n);
     } else if (!r->absorbed[id]) {
         r->renamed[id] = rewrite_sum(r, id);
     }
@@ -202,6 +204,9 @@ static void survey(rewriter *r, const bool *live, int nodes, const expr_id *root
             r->reads[i] |= r->reads[n->operand[k]];
         if (live[i] && n->op == EXPR_DIVIDE)
             r->divides[n->operand[1]]++;
+        const bool steps = n->op == EXPR_FLOOR || (n->op >= EXPR_LT && n->op <= EXPR_NE);
+        for (int k = 0; live[i] && steps && k < expr_words[n->op].operands; k++)
+            r->exact[n->operand[k]] = true;
         for (int k = 0; live[i] && additive(n->op) && k < expr_words[n->op].operands; k++) {
             const expr_id o = n->operand[k];
             r->absorbed[o] = additive(expr_get(r->pool, o)->op) && r->uses[o] == 1;
@@ -218,6 +223,7 @@ void optimise(job *j, expr_pool *pool, dtype type, const expr_id *roots, int cou
     r.absorbed = job_array(j, n, sizeof *r.absorbed);
     r.reads = job_array(j, n, sizeof *r.reads);
     r.divides = job_array(j, n, sizeof *r.divides);
+    r.exact = job_array(j, n, sizeof *r.exact);
     /* A sum of m members has m − 1 or more nodes of its own; each pushes at most two. */
     r.terms = job_array(j, n + 2, sizeof *r.terms);
     r.groups = job_array(j, n + 2, sizeof *r.groups);

@@ -87,6 +87,7 @@ static bool make_single(job *j, run *r, const leap *by) {
     d->ops->order(d, j, side, r->stream);
     steps_rotate(r->kernel->program, &r->launch, r->final);
     run_fill(j, r, false, side);
+    r->beside = true;
     return true;
 }
 

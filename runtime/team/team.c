@@ -66,18 +66,23 @@ static int find_shared(const introduction *all, int ranks, int *other) {
     return -1;
 }
 
-/* Whether all ranks are on GPUs of one machine that reach each other. */
+/* Whether all ranks are on GPUs of one machine that reach each other. A GPU that two ranks share
+   may not make the exchange of one while that of the other waits for it: they have one stream where
+   both take the default one. */
 static bool reach_all(job *j, sg_team *t, const introduction *all) {
     enum { MOST_RANKS = 64 }; /* of one machine */
     const int ranks = t->transport.ranks;
     const char *wish = getenv("SG_TEAM_STORES");
+    int other;
+    const bool crowded = find_shared(all, ranks, &other) >= 0 &&
+                         !(wish != NULL && strcmp(wish, "shared") == 0); /* for tests */
     int32_t *good = job_array(j, (size_t)ranks, sizeof *good), own;
     device_place *places = job_array(j, (size_t)ranks, sizeof *places);
     own = !(wish != NULL && strcmp(wish, "none") == 0) && !t->context->device->ops->host_memory;
     for (int i = 0; i < ranks; i++)
         if (strcmp(all[i].host, all[0].host) != 0)
             own = 0;
-    if (ranks < 2 || ranks > MOST_RANKS)
+    if (ranks < 2 || ranks > MOST_RANKS || crowded)
         return false;
     team_gather(j, t, &own, sizeof own, good);
     for (int i = 0; i < ranks; i++)

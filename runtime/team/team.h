@@ -235,6 +235,7 @@ typedef struct run {
     int64_t depth; /* steps for which filled ghost cells last */
     int64_t fresh; /* steps for which they still do */
     bool written;  /* launches have written ghost cells since they were filled, or none are known */
+    bool beside;   /* an exchange on the side stream may be under way, for which none has waited */
     int final[LAUNCH_ARRAYS];
 
     slab slabs[2 * PROGRAM_AXES]; /* of launches that cannot make them in their place */

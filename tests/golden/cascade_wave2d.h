@@ -21,6 +21,8 @@ static_assert(sizeof(Arguments) == 768, "the host packs 768 bytes");
 #define PLAN_CLAMPS 0
 #define PLAN_MIRRORS 0
 #define PLAN_WRAPS 0
+#define PLAN_HAS_Y 0
+#define PLAN_HAS_Z 1
 #include "arch/bulk.cuh"
 
 struct plan {
@@ -133,6 +135,8 @@ __device__ __forceinline__ void update_point(const At &at, const Arguments &argu
 #define PLAN_CLAMPS 0
 #define PLAN_MIRRORS 0
 #define PLAN_WRAPS 0
+#define PLAN_HAS_Y 0
+#define PLAN_HAS_Z 1
 #include "arch/bulk.cuh"
 
 struct plan {

@@ -20,6 +20,8 @@ static_assert(sizeof(Arguments) == 216, "the host packs 216 bytes");
 #define PLAN_CLAMPS 0
 #define PLAN_MIRRORS 1
 #define PLAN_WRAPS 0
+#define PLAN_HAS_Y 1
+#define PLAN_HAS_Z 0
 
 struct plan {
     static constexpr int tile_x = 24, tile_y = 16, tile_z = 1;
@@ -106,6 +108,8 @@ __device__ __forceinline__ void update_point(const At &at, const Arguments &argu
 #define PLAN_CLAMPS 0
 #define PLAN_MIRRORS 1
 #define PLAN_WRAPS 0
+#define PLAN_HAS_Y 0
+#define PLAN_HAS_Z 1
 
 struct plan {
     static constexpr int tile_x = 512, tile_y = 1, tile_z = 1;

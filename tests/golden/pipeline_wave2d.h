@@ -21,6 +21,8 @@ static_assert(sizeof(Arguments) == 512, "the host packs 512 bytes");
 #define PLAN_CLAMPS 0
 #define PLAN_MIRRORS 0
 #define PLAN_WRAPS 0
+#define PLAN_HAS_Y 0
+#define PLAN_HAS_Z 1
 #include "arch/bulk.cuh"
 
 struct plan {
@@ -102,6 +104,8 @@ __device__ __forceinline__ void finish_sums([[maybe_unused]] const Arguments &ar
 #define PLAN_CLAMPS 0
 #define PLAN_MIRRORS 0
 #define PLAN_WRAPS 0
+#define PLAN_HAS_Y 0
+#define PLAN_HAS_Z 1
 #include "arch/bulk.cuh"
 
 struct plan {

@@ -112,7 +112,9 @@ static int registers(job *j, plan *p) {
     const int words = plan_words(p);
     const int base = p->axes[1] < 0 ? 41 : 33; /* flat ones fill a multiprocessor anyway */
     const int held = base + words * add_lines(j, p) * 132 / 100;
-    const int least = p->streamed.together > 1 ? 64 + 12 * words * p->schedule.vector : 0;
+    const int each =
+        words > 1 ? 52 : 12; /* what of steps together spills costs more than warps do */
+    const int least = p->streamed.together > 1 ? 64 + each * p->schedule.vector : 0;
     return larger(held, least);
 }
 

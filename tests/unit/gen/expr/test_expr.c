@@ -86,6 +86,9 @@ static void body_quotients(job *j, void *unused) {
         expr_make(p, EXPR_DIVIDE, expr_constant(p, 1), k, NONE),
     };
     assert_int_equal(count_rewritten(j, p, exact, 4, EXPR_MULTIPLY), 0);
+    const expr_id steps[] = {expr_make(p, EXPR_FLOOR, by_k[0], NONE, NONE),
+                             expr_make(p, EXPR_LT, by_k[0], b, NONE)};
+    assert_int_equal(count_rewritten(j, p, steps, 2, EXPR_MULTIPLY), 0);
 }
 
 static void test_quotients(void **state) {

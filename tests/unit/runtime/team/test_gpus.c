@@ -79,6 +79,58 @@ static void lent(void **unused) {
     dlclose(library);
 }
 
+/* ---- streams --------------------------------------------------------------------------------- */
+
+/* The last step of a run reads ghost cells that a hidden exchange fills: it waits for the stream of
+   that. */
+static void ordered(void **unused) {
+    static const struct {
+        const char *what;
+        bool beside; /* on the stream of slabs and exchanges */
+    } expected[] = {{"record", false}, {"wait", true},   {"kernel", true}, {"kernel", true},
+                    {"kernel", false}, {"record", true}, {"wait", false}, /* for the slabs */
+                    {"record", true},  {"wait", false},                   /* for the exchange */
+                    {"kernel", false}};
+    enum { EVENTS = sizeof expected / sizeof *expected };
+    static const char torus[] =
+        "return stencil { name = 't', shape = star(2, 1), boundary = 'periodic', coefficients = "
+        "identity() + 0.05 * laplacian { dims = 2, accuracy = 2 } }";
+    static char stream;
+    const unsigned char id[NCCL_ID_BYTES] = {1};
+    const sg_build_options build = options_of(torus, 64, 64, 1);
+    sg_context *c = open_gpu();
+    sg_team *team = NULL;
+    sg_kernel *kernel = NULL;
+    sg_grid grids[2] = {{.data = NULL}};
+    const sg_arguments a = {.struct_size = sizeof a, .grids = grids, .grid_count = 2};
+    sg_team_part part = {.struct_size = sizeof part, .global = {64, 64, 1}, .launches = 1};
+    const sg_team_options how = {
+        .struct_size = sizeof how, .nccl_unique_id = id, .ranks = 2, .nccl = FAKE_NCCL};
+    (void)unused;
+    assert_int_equal(sg_team_open(c, &how, &team), SG_OK);
+    if (sg_team_build(team, "test.lua", &build, NULL, &kernel) != SG_OK)
+        fail_msg("%s", sg_error(c));
+    assert_int_equal(sg_team_arrange(team, kernel, &part), SG_OK);
+    for (int i = 0; i < 2; i++) {
+        memcpy(grids[i].size, part.size, sizeof part.size);
+        assert_int_equal(sg_alloc(c, (size_t)(part.size[0] * part.size[1]) * 4, &grids[i].data),
+                         SG_OK);
+    }
+    fake->order.count = 0;
+    if (sg_team_run(team, kernel, &part, &a, 2, (sg_stream)&stream, NULL) != SG_OK)
+        fail_msg("%s", sg_error(c));
+    assert_int_equal(fake->order.count, EVENTS);
+    for (int i = 0; i < EVENTS; i++) {
+        assert_string_equal(fake->order.what[i], expected[i].what);
+        assert_ptr_equal(fake->order.stream[i], expected[i].beside ? team->side : (void *)&stream);
+    }
+    for (int i = 0; i < 2; i++)
+        sg_free(c, grids[i].data);
+    sg_release(kernel);
+    sg_team_close(team);
+    sg_close(c);
+}
+
 /* ---- arrays that are found again ------------------------------------------------------------- */
 
 enum { ARRAYS = 2, SETS = 9 }; /* one set more than are kept */
@@ -155,6 +207,7 @@ static void found_again(void **unused) {
     sg_close(m.context);
 }
 
-static const struct CMUnitTest tests[] = {TEST(silence), TEST(lent), TEST(found_again)};
+static const struct CMUnitTest tests[] = {TEST(silence), TEST(lent), TEST(ordered),
+                                          TEST(found_again)};
 
 TEST_GROUP(gpus, set_up, NULL)
