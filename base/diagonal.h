@@ -12,7 +12,4 @@ typedef struct diagonal {
 
 enum { MOST_DIAGONALS = 31 }; /* a bit each, and one for rows that have other entries */
 
-/* No offset is larger; so a row and an offset never overflow. */
-#define MOST_DIAGONAL_OFFSET (INT64_C(1) << 61)
-
 #endif

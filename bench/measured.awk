@@ -4,7 +4,7 @@
 #   awk -f bench/measured.awk sweep.json … >h100.plans
 # For each shape, precision and size it keeps the plans within a twelfth of the best (a fiftieth for one
 # step a launch), and those that the model thinks as good as the best, so that the planner learns that
-# they are not. If a kernel was measured twice, the faster figure counts: a GPU may be throttled, but is
+# they are not. What it keeps at one size it keeps at all, because rates of one size correct the others. If a kernel was measured twice, the faster figure counts: a GPU may be throttled, but is
 # never too fast.
 
 function field(name,    at, rest) {
@@ -23,9 +23,9 @@ function field(name,    at, rest) {
 }
 
 BEGIN {
-    split("1d3 1d5 1d7 2d5 2d9 2d9box 3d7 3d13 3d27", names)
-    split("3 5 7 5 9 9 7 13 27", points)
-    split("1 2 3 1 2 1 1 2 1", radius)
+    split("1d3 1d5 1d7 2d5 2d9 2d9box 2d13 2d17 2d25box 2d49box 3d7 3d13 3d19 3d19cube 3d25 3d27", names)
+    split("3 5 7 5 9 9 13 17 25 49 7 13 19 19 25 27", points)
+    split("1 2 3 1 2 1 3 4 2 3 1 2 3 1 4 1", radius)
     for (i in names)
         number[names[i]] = i
 }
@@ -38,7 +38,7 @@ BEGIN {
 /"state": "right"/ {
     plan = field("plan")
     one = field("part") == "one-step"
-    if (plan !~ (one ? "^streamed " : "^(temporal|resident) "))
+    if (plan !~ (one ? "^(streamed|bulk) " : "^(temporal|resident) "))
         next
     group = field("part") SUBSEP field("shape") SUBSEP field("dtype") SUBSEP field("size")
     key = group SUBSEP plan
@@ -57,12 +57,26 @@ BEGIN {
     expected[key] = field("points") * field("seconds") / field("estimated_seconds") / 1e9
 }
 
+# Whether a plan is worth a line at its own size.
+function is_good(key) {
+    return rates[key] >= share[key] * best[groups[key]] || expected[key] >= best[groups[key]]
+}
+
+# A plan at any size.
+function everywhere(key,    part) {
+    split(key, part, SUBSEP)
+    return part[1] SUBSEP part[2] SUBSEP part[3] SUBSEP plans[key]
+}
+
 END {
+    for (i = 1; i <= count; i++)
+        if (is_good(order[i]))
+            good[everywhere(order[i])] = 1
     printf "# Stencils: written by bench/measured.awk from runs of bench/stencils, stencilgen %s on %s.\n", version, device
     for (i = 1; i <= count; i++) {
         key = order[i]
         group = groups[key]
-        if (rates[key] < share[key] * best[group] && expected[key] < best[group])
+        if (!(everywhere(key) in good))
             continue
         split(group, part, SUBSEP)
         shape = part[2]

@@ -23,6 +23,7 @@ static const char usage[] =
     "  --weights heat|distinct|given  those of specs/, no two alike, or given at launch\n"
     "  --boundary fixed\n"
     "  --budget SECONDS               end in good order after about this time\n"
+    "  --repeats N                    at most so many samples of each figure, else 31\n"
     "  --threads N                    threads that build and check; else one a core\n"
     "  --device auto|cuda|cpu\n"
     "  --json FILE\n"
@@ -74,7 +75,8 @@ static bool read_weights(void *options_, const char *value) {
 }
 
 static void read_options(options *o, int count, char **arguments) {
-    *o = (options){.steps = 64, .threads = cores_here(), .boundary = "fixed"};
+    *o = (options){
+        .steps = 64, .repeats = MOST_SAMPLES, .threads = cores_here(), .boundary = "fixed"};
     const bench_option table[] = {{"--only", .text = &o->parts},
                                   {"--shape", .text = &o->shapes},
                                   {"--dtype", .text = &o->dtype},
@@ -85,6 +87,7 @@ static void read_options(options *o, int count, char **arguments) {
                                   {"--weights", .read = read_weights},
                                   {"--boundary", .text = &o->boundary},
                                   {"--budget", .number = &o->budget, .most = 1000000},
+                                  {"--repeats", .number = &o->repeats, .most = MOST_SAMPLES},
                                   {"--threads", .number = &o->threads, .most = 1024},
                                   {"--device", .text = &o->device},
                                   {"--json", .text = &o->json},

@@ -60,14 +60,15 @@ const rival *rival_here(const shape *, bool wide, const int64_t size[AXES]);
 typedef enum part { PART_ONE_STEP, PART_STEPS, PART_SMALL, PARTS } part;
 extern const char *const part_words[PARTS];
 
-enum { MOST_SIZES = 32 };
+enum { MOST_SIZES = 32, MOST_SAMPLES = 31 };
 typedef struct options {
     const char *device, *shapes, *dtype, *parts, *methods, *schedules, *boundary, *json;
     weights weights;
     int64_t sizes[MOST_SIZES][AXES]; /* given by --size */
     int size_count;
     int64_t steps, threads;
-    int64_t budget; /* seconds; 0: none */
+    int64_t budget;  /* seconds; 0: none */
+    int64_t repeats; /* samples of a figure, at most */
     bool tiny;
 } options;
 

@@ -4,7 +4,7 @@
 
 #include "stencils.h"
 
-enum { LEAST = 7, MOST = 31, TINY_SAMPLES = 3, GRAPH_STEPS = 64, STAGE = 1 << 24 };
+enum { LEAST = 7, TINY_SAMPLES = 3, GRAPH_STEPS = 64, STAGE = 1 << 24 };
 #define ENOUGH_SECONDS 0.04
 
 /* The arrays of a line of the table. `pristine` is what every sample begins with. */
@@ -111,13 +111,14 @@ static double take(sample *s, const grids *g, bench_work work) {
 
 static void take_samples(sample *s, const grids *g, bench_work work, row *r) {
     bench *b = s->bench;
-    double times[MOST], copies[MOST];
+    const int most = (int)b->options.repeats;
+    double times[MOST_SAMPLES], copies[MOST_SAMPLES];
     take(s, g, work);
     copies_again(b->copies);
     const double once = take(s, g, work);
     const double enough = ENOUGH_SECONDS / (once > 0 ? once : ENOUGH_SECONDS);
-    int count = enough > MOST ? MOST : (int)enough;
-    count = b->options.tiny ? TINY_SAMPLES : count < LEAST ? LEAST : count;
+    int count = enough > LEAST ? enough < MOST_SAMPLES ? (int)enough : MOST_SAMPLES : LEAST;
+    count = b->options.tiny ? TINY_SAMPLES : count < most ? count : most;
     for (int i = 0; i < count; i++) {
         times[i] = take(s, g, work) / (double)r->steps;
         copies[i] = copies_again(b->copies);

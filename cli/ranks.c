@@ -33,7 +33,8 @@ bool ranks_wanted(const options *o) {
     return o->rank_axes > 0 || launched() > 1;
 }
 
-const char *ranks_module(const char **why) {
+/* Where the module for MPI is; NULL, with *why: there is none. */
+static const char *ranks_module(const char **why) {
     static const char *const places[] = {
         "%s/libstencilgen_mpi.so", "%s/../lib/libstencilgen_mpi.so",
         "%s/../lib64/libstencilgen_mpi.so", "%s/../lib/x86_64-linux-gnu/libstencilgen_mpi.so"};
@@ -48,7 +49,7 @@ const char *ranks_module(const char **why) {
         found = access(path, R_OK) == 0 ? path : NULL;
     }
     free(self);
-    *why = "there is no libstencilgen_mpi.so beside the command";
+    *why = "there is no libstencilgen_mpi.so next to the command";
     return found;
 }
 
@@ -59,6 +60,17 @@ static void *open_module(const char **why) {
     if (error != NULL)
         *why = new_copy(error);
     return module;
+}
+
+const char *ranks_describe_mpi(bool *usable) {
+    const char *why = "it is another module", *(*describe)(void);
+    void *module = open_module(&why);
+    void *address = module != NULL ? dlsym(module, "sg_mpi_describe") : NULL;
+    *usable = address != NULL;
+    if (address == NULL)
+        return why;
+    memcpy(&describe, &address, sizeof describe);
+    return phrase("%s, %s", describe(), ranks_module(&why)); /* it stays loaded, as MPI wants */
 }
 
 static int open_mpi(ranks *r) {
@@ -77,6 +89,11 @@ static int open_mpi(ranks *r) {
         return complain(EXIT_DEVICE, NULL, "MPI cannot be initialised");
     r->count = r->transports->ranks;
     r->here = 1;
+    if (r->count == 1) /* else each process would run the whole grid, and write the same files */
+        return complain(EXIT_DEVICE, NULL,
+                        "a launcher started %ld processes, but in %s each is alone: start them by "
+                        "the mpirun of that MPI, or by srun with --mpi=pmix (srun --mpi=list)",
+                        launched(), r->transports->name);
     r->speaks = r->transports->rank == 0;
     if (!r->speaks)
         complain_silently();

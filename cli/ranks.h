@@ -19,8 +19,8 @@ typedef struct ranks {
 /* Whether the options or the environment ask for several ranks. */
 bool ranks_wanted(const options *);
 
-/* Where the module for MPI is; NULL, with *why: there is none. */
-const char *ranks_module(const char **why);
+/* "Open MPI 4.1.4, messages of host memory, /usr/lib/libstencilgen_mpi.so"; not usable: why. */
+const char *ranks_describe_mpi(bool *usable);
 
 /* In an MPI job this comes before the device is opened. */
 int ranks_open(ranks *, const options *);

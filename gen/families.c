@@ -25,7 +25,7 @@ const family families[FAMILY_COUNT] = {
     [FAMILY_STENCIL] = {.name = "stencil",
                         .kind = PROGRAM_GRID,
                         .summary = "a grid updated from the neighbours of each point",
-                        .plans_class = "stencil #D # points radius #",
+                        .plans_class = "stencil #D # points radius #~ in 16 bits",
                         .dims = stencil_dims,
                         .print = stencil_print,
                         .wanted = stencil_print_wanted,
@@ -75,10 +75,13 @@ bool family_plans_processors(const family *f) {
 
 /* ---- lines of plans files ------------------------------------------------------------------- */
 
-/* '#' of a pattern is a number. */
+/* '#' of a pattern is a number; what follows '~' may be missing. */
 static bool matches(const char *pattern, const char *class) {
     for (; *pattern != '\0'; pattern++)
-        if (*pattern == '#') {
+        if (*pattern == '~') {
+            if (*class == '\0')
+                return true;
+        } else if (*pattern == '#') {
             const size_t digits = strspn(class, "0123456789");
             if (digits == 0)
                 return false;

@@ -5,6 +5,15 @@
 
 SG_API int sg_mpi_begin_job(sg_transport *out);
 SG_API void sg_mpi_end_job(int failed);
+SG_API const char *sg_mpi_describe(void);
+
+/* For doctor, before MPI is initialised. */
+const char *sg_mpi_describe(void) {
+    static char text[MPI_MAX_LIBRARY_VERSION_STRING + 64];
+    snprintf(text, sizeof text, "%s, messages of %s memory", sg_mpi_name(),
+             sg_mpi_takes_device_memory() ? "device" : "host");
+    return text;
+}
 
 /* Initialises MPI, and fills the transport of all its processes. */
 int sg_mpi_begin_job(sg_transport *out) {

@@ -195,31 +195,42 @@ static void sg_mpi_close(void *user) {
         free(s);
 }
 
-/* The library's name is that of MPI, cut at its first comma or line. Returns 0, or 1 if there is no
- * memory. Collective. */
-static inline int sg_mpi_transport(MPI_Comm comm, sg_transport *out) {
+/* The library's name and version, cut at its first comma or line. */
+static inline const char *sg_mpi_name(void) {
     static char name[MPI_MAX_LIBRARY_VERSION_STRING];
     int length = 0;
+    MPI_Get_library_version(name, &length);
+    name[strcspn(name, ",\n")] = '\0';
+    return name;
+}
+
+/* Whether messages may lie in device memory. */
+static inline int sg_mpi_takes_device_memory(void) {
+#if defined(MPIX_CUDA_AWARE_SUPPORT)
+    return MPIX_Query_cuda_support();
+#else
+    return 0;
+#endif
+}
+
+/* Returns 0, or 1 if there is no memory. Collective. */
+static inline int sg_mpi_transport(MPI_Comm comm, sg_transport *out) {
     sg_mpi_state *s = (sg_mpi_state *)calloc(1, sizeof *s);
     if (s == NULL)
         return 1;
     MPI_Comm_dup(comm, &s->comm);
     MPI_Comm_rank(s->comm, &s->rank);
     MPI_Comm_size(s->comm, &s->ranks);
-    MPI_Get_library_version(name, &length);
-    name[strcspn(name, ",\n")] = '\0';
     memset(out, 0, sizeof *out);
     out->struct_size = sizeof *out;
-    out->name = name;
+    out->name = sg_mpi_name();
     out->rank = s->rank;
     out->ranks = s->ranks;
     out->user = s;
     out->exchange = sg_mpi_exchange;
     out->abandon = sg_mpi_abandon;
     out->close = sg_mpi_close;
-#if defined(MPIX_CUDA_AWARE_SUPPORT)
-    out->device_memory = MPIX_Query_cuda_support();
-#endif
+    out->device_memory = sg_mpi_takes_device_memory();
     return 0;
 }
 

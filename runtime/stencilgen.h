@@ -428,7 +428,7 @@ SG_API sg_status sg_synchronize(sg_context *, sg_stream stream);
  * bytes, at *memory on the host. sg_capture_take brings `bytes` to byte `at` of them as the
  * stream's work so far leaves them; it is asynchronous, and later work may write to `from`.
  * sg_capture_wait returns when all that was taken is there; it may be called from another thread.
- * No byte is taken twice between two waits. A GPU needs as much memory beside; where it has not,
+ * No byte is taken twice between two waits. A GPU needs as much memory again; where it has not,
  * sg_capture_take waits for the download. One thread at a time for each capture. A capture keeps
  * its context alive; sg_capture_close waits. */
 typedef struct sg_capture sg_capture;

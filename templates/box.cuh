@@ -135,9 +135,6 @@ struct Place {
     __device__ __forceinline__ bool changes(const Cell3 &c) const {
         return x.change.has(c.x) && y.change.has(c.y) && z.change.has(c.z);
     }
-    __device__ __forceinline__ bool in_grid(const Cell3 &c) const {
-        return x.grid.has(c.x) && y.grid.has(c.y) && z.grid.has(c.z);
-    }
     __device__ __forceinline__ bool owns(const Cell3 &c) const {
         return x.own.has(c.x) && y.own.has(c.y) && z.own.has(c.z);
     }

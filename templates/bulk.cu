@@ -13,6 +13,9 @@
 //                               |                gains, and those of z are complete:
 //                               +--> grid
 //
+// What a scaled sum is scaled by (PLAN_SCALED), and all else that an update reads at its own point
+// alone, comes to shared memory with the plane that completes the sum.
+//
 // In 2D a plane is a row, and a block's rows come at once: groups of threads walk a part of them
 // each.
 #include "arch/memory.cuh"
@@ -108,6 +111,16 @@ struct Column {
         }
     }
     __device__ __forceinline__ bool makes(int plane) const { return plane >= first && plane < end; }
+#if PLAN_SCALED
+    __device__ __forceinline__ void put_scaled(const Arguments &a, int j, const Sums &sum,
+                                               const OwnPacks &own) const {
+        Results out;
+#pragma unroll
+        for (int i = 0; i < plan::vector; ++i)
+            finish_sums(AtSum{own, i, sum[j][i][0][0]}, a, out[i]);
+        put_row(a, j, out);
+    }
+#else
     __device__ __forceinline__ void put_sums(const Arguments &a, int j, const Sums &sum) const {
         Results out;
 #pragma unroll
@@ -119,6 +132,7 @@ struct Column {
         }
         put_row(a, j, out);
     }
+#endif
 #if PLAN_KEEPS
     // Row j of the plane that has arrived, `plan::high_z` planes beyond the complete one. The kept
     // cells are in shared memory now, so that nobody waits for them.
@@ -128,7 +142,7 @@ struct Column {
         if constexpr (output < plan::outputs) {
             if constexpr (Output<output>::current >= 0) { // else they stay in their array
                 constexpr int array = array_of<Output<output>::current>();
-                static_assert(array < plan::arrays, "it was fetched");
+                static_assert(array < plan::summed, "it was fetched with its halo");
                 using B = Box<array>;
                 const Cell *const own = shared + B::A::shared + slot * B::slot +
                                         (y + j + B::A::low_y) * B::width + B::before + x;
@@ -168,30 +182,45 @@ struct Putting {
     const Column &column;
     const Arguments &a;
     bool puts;
+#if PLAN_SCALED
+    const Cell *shared; // the plane that is complete, and the thread's first point in it
+    int plane, x, y;
+    __device__ __forceinline__ void row(int j, const Sums &sum) const {
+        if (!puts)
+            return;
+        OwnPacks own;
+        own.read(shared, plane, x, y + j);
+        column.put_scaled(a, j, sum, own);
+    }
+#else
     __device__ __forceinline__ void row(int j, const Sums &sum) const {
         if (puts)
             column.put_sums(a, j, sum);
     }
+#endif
 };
 
 #endif
 
 // ---- the walk ---------------------------------------------------------------------------------
 
-// Asks for a box of every array, whose first plane is at z, for the slot at hand.
-template <int array = 0, class Filling>
+// Asks for a box of every array that sums read, or of those from `array` to `end`, whose first plane
+// is at z, for the slot at hand.
+template <int array = 0, int end = plan::summed, class Filling>
 __device__ __forceinline__ void ask(const Arguments &a, const Filling &slots, Cell *shared,
                                     const Point &origin, Index z) {
-    if constexpr (array < plan::arrays) {
+    if constexpr (array < end) {
         using B = Box<array>;
         slots.copy(shared + B::A::shared + slots.slot() * B::slot, a.map[array],
                    int(origin.x) - B::before, int(origin.y) - B::A::low_y, int(z));
-        ask<array + 1>(a, slots, shared, origin, z);
+        ask<array + 1, end>(a, slots, shared, origin, z);
     }
 }
-template <int array = 0> __device__ constexpr int bytes_of_planes(int planes) {
-    if constexpr (array < plan::arrays)
-        return Box<array>::cells * planes * int(sizeof(Cell)) + bytes_of_planes<array + 1>(planes);
+template <int array = 0, int end = plan::summed>
+__device__ constexpr int bytes_of_planes(int planes) {
+    if constexpr (array < end)
+        return Box<array>::cells * planes * int(sizeof(Cell)) +
+               bytes_of_planes<array + 1, end>(planes);
     else
         return 0;
 }
@@ -216,7 +245,13 @@ __device__ __forceinline__ void make_tile(const Arguments &a, Cell *shared) {
     slots.begin(shared + plan::barriers);
     const Point origin = block_origin(a, plan::tile_x, 1, plan::walk);
     if (threadIdx.x == 0) {
+#if PLAN_SCALED
+        slots.expect(bytes_of_planes(plan::planes) +
+                     bytes_of_planes<plan::summed, plan::arrays>(plan::walk));
+        ask<plan::summed, plan::arrays>(a, slots, shared, origin, origin.z);
+#else
         slots.expect(bytes_of_planes(plan::planes));
+#endif
         ask(a, slots, shared, origin, origin.z - plan::low_z);
     }
     slots.sent();
@@ -236,7 +271,12 @@ __device__ __forceinline__ void make_tile(const Arguments &a, Cell *shared) {
         if (step >= 0)
             column.put_rows(a, step, sum, shared, newest - plan::high_z, x, 0);
 #else
+#if PLAN_SCALED
+        const Putting putting = {
+            column, a, step >= 0 && column.makes(step), shared, row + step, x, 0};
+#else
         const Putting putting = {column, a, step >= 0 && column.makes(step)};
+#endif
         add(shared, newest, x, 0, a, sum, putting);
 #if PLAN_KEEPS
         if (step + plan::high_z >= 0 && step + plan::high_z < made)
@@ -266,7 +306,15 @@ __device__ __forceinline__ void fill(const Arguments &a, Cell *shared, Planes &s
         if (first) {
             pace.plane(k);
             slots.await_free();
+#if PLAN_SCALED
+            const bool completes = k + 1 >= depth; // a plane: what its points read comes with it
+            slots.expect(bytes_of_planes(1) +
+                         (completes ? bytes_of_planes<plan::summed, plan::arrays>(1) : 0));
+            if (completes)
+                ask<plan::summed, plan::arrays>(a, slots, shared, origin, origin.z + k + 1 - depth);
+#else
             slots.expect(bytes_of_planes(1));
+#endif
             ask(a, slots, shared, origin, origin.z - plan::low_z + k);
         }
         slots.sent();
@@ -310,7 +358,12 @@ __device__ __forceinline__ void make_column(const Arguments &a, Cell *shared) {
             column.put_rows(a, step, sum, shared, 0, x, y);
 #endif
 #else
+#if PLAN_SCALED
+        const Putting putting = {
+            column, a, step >= 0 && column.makes(step), shared, slots.slot(), x, y};
+#else
         const Putting putting = {column, a, step >= 0 && column.makes(step)};
+#endif
         add(shared, slots.slot(), x, y, a, sum, putting);
 #if PLAN_KEEPS
         if (step + plan::high_z >= 0 && step + plan::high_z < planes - depth + 1)

@@ -73,7 +73,7 @@ template <int array, int y> struct Line {
 #endif
 };
 
-// Row y of all arrays.
+// Row y of all arrays that sums read.
 template <int array, int y> struct Lines {
     Line<array, y> line;
     Lines<array + 1, y> rest;
@@ -91,7 +91,7 @@ template <int array, int y> struct Lines {
             return rest.template at<of>(x);
     }
 };
-template <int y> struct Lines<plan::arrays, y> {
+template <int y> struct Lines<plan::summed, y> {
     __device__ __forceinline__ void read(const Cell *, int, int, int) {
     }
     template <int> __device__ Real at(int) const; // never called
@@ -141,6 +141,36 @@ __device__ __forceinline__ void add(const Cell *shared, int plane, int x, int fi
         add<n + 1>(shared, plane, x, first_y, a, sum, done);
     }
 }
+
+#if PLAN_SCALED
+// A thread's points of a row that is complete, in the arrays that are read at the point alone.
+struct OwnPacks {
+    Pack<Cell, plan::vector> pack[plan::arrays - plan::summed];
+    // The cell (x, y) of a plane is the first of them.
+    template <int array = plan::summed>
+    __device__ __forceinline__ void read(const Cell *shared, int plane, int x, int y) {
+        if constexpr (array < plan::arrays) {
+            using B = Box<array>;
+            pack[array - plan::summed] = *reinterpret_cast<const Pack<Cell, plan::vector> *>(
+                shared + B::A::shared + plane * B::slot + y * B::width + x);
+            read<array + 1>(shared, plane, x, y);
+        }
+    }
+};
+// Point i of them, and its sum.
+struct AtSum {
+    const OwnPacks &own;
+    int i;
+    Real sum;
+    template <int array, int dx, int dy, int dz> __device__ __forceinline__ Real tap() const {
+        static_assert(dx == 0 && dy == 0 && dz == 0, "neighbours are in the sum");
+        if constexpr (array == plan::arrays)
+            return sum;
+        else
+            return own.pack[array - plan::summed].element[i];
+    }
+};
+#endif
 
 template <class T> using RowOf = T[plan::vector][plan::outputs];
 using Results = RowOf<Real>;

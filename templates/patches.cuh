@@ -34,8 +34,8 @@ struct tile {
     static_assert(plan::lane_x % pack == 0 && plan::threads % lanes == 0, "whole packs and rows");
     static_assert(warp_size % lanes == 0 && plan::threads % warp_size == 0, "whole rows of warps");
     static_assert(plan::lane_x * plan::lane_y <= 32, "a bit for each point");
-    static_assert(plan::low_x <= plan::lane_x && plan::high_x <= plan::lane_x, "one lane beside");
-    static_assert(plan::low_y <= plan::lane_y && plan::high_y <= plan::lane_y, "one patch beside");
+    static_assert(plan::low_x <= plan::lane_x && plan::high_x <= plan::lane_x, "one lane on each side");
+    static_assert(plan::low_y <= plan::lane_y && plan::high_y <= plan::lane_y, "one patch on each side");
     static_assert(plan::halo_x >= plan::time * plan::low_x &&
                       plan::halo_x + plan::tile_x + plan::time * plan::high_x <= width &&
                       halo_y + plan::tile_y + plan::time * plan::high_y <= height,

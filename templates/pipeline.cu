@@ -8,6 +8,8 @@
 // A step keeps no rows but the sums of those not yet complete: the row that arrives adds to each row
 // that reads it, from `walk_high` before it to `walk_low` after it, and the first of these is then
 // complete, the next level's.
+// A wave's step reads its point in the level before, too. Rings then hold two rows for each, and the last
+// level but one is stored besides the last.
 // The strip is loaded with a halo of time · reach columns. What is wrong at its rim moves inwards by the
 // reach with each step, and never arrives at the points that are stored.
 //
@@ -42,23 +44,33 @@ struct Line {
             element[plan::low_x + i] = own[i];
     }
 };
+// `before`: of the level before the row's, `above` rows further on.
 struct AtLine {
     const Line &line;
     int point;
+    Real before;
     template <int array, int dx, int dy, int dz> __device__ __forceinline__ Real tap() const {
         static_assert(dy == 0 && dz == 0, "sums are added row by row");
-        return line.element[plan::low_x + point + dx];
+        if constexpr (array > 0)
+            return before;
+        else
+            return line.element[plan::low_x + point + dx];
     }
 };
 
+// What goes from step to step: a row of a level, and of a wave one of the level before.
+using Values = Real[plan::carried][points];
+
 using Sums = Real[held > 0 ? held : 1][points];
 
-// One step: `row` of the level before comes in as `value`, row - below of this level goes out.
-// `side` and `ends`: cells of the strip, or rows, may be kept.
+// One step: `row` of the level before comes in as value[0], row - below of this level goes out.
+// `side` and `ends`: cells of the strip, or rows, may be kept. A wave reads its point in the level
+// before that one, too, in value[1]: row + above, which is the row whose sum begins with this step. That
+// is the row which the step before took, since the shape reaches as far above as below.
 template <bool side, bool ends>
 __device__ __forceinline__ void step(const Arguments &a, const Strip &s, const Place &me, Index row,
-                                     Sums &sums, Real (&value)[points]) {
-    Line line(value);
+                                     Sums &sums, Values &value) {
+    Line line(value[0]);
     if (plan::images && side && copies<0, 0>)
         copy_columns<0, places_low>(line.element, me.first_cell);
     if (plan::images && side && copies<0, 1>)
@@ -76,10 +88,11 @@ __device__ __forceinline__ void step(const Arguments &a, const Strip &s, const P
         for (int k = 0; k < held; ++k)
             sum[0][k] = sums[k][p];
         sum[0][held] = 0;
+        const Real taken = value[0][p], before = value[plan::carried - 1][p];
         if (plan::images && ends && (copies<2, 0> || copies<2, 1>))
-            add_row_and_images(AtLine{line, p}, a, row, sum);
+            add_row_and_images(AtLine{line, p, before}, a, row, sum);
         else
-            add_plane(AtLine{line, p}, a, sum);
+            add_plane(AtLine{line, p, before}, a, sum);
         bool kept_column = false;
         if (side && kept_low(p) >= 0)
             kept_column |= me.low_lane == kept_low(p);
@@ -88,10 +101,12 @@ __device__ __forceinline__ void step(const Arguments &a, const Strip &s, const P
 #pragma unroll
         for (int k = 0; k <= below; ++k)
             if (kept_column || kept_row[k])
-                sum[0][k] = k < below ? sums[k][p] : value[p];
+                sum[0][k] = k < below ? sums[k][p] : taken;
         Outputs out = {sum[0][0]};
         finish_sums(a, out);
-        value[p] = kept_column || kept_row[0] ? sum[0][0] : out[0];
+        value[0][p] = kept_column || kept_row[0] ? sum[0][0] : out[0];
+        if (plan::carried > 1)
+            value[plan::carried - 1][p] = taken;
 #pragma unroll
         for (int k = 0; k < held; ++k)
             sums[k][p] = sum[0][k + 1];
@@ -100,8 +115,7 @@ __device__ __forceinline__ void step(const Arguments &a, const Strip &s, const P
 
 template <bool side, bool ends>
 __device__ __forceinline__ void all_steps(const Arguments &a, const Strip &s, const Place &me,
-                                          Index row, Sums (&sums)[levels],
-                                          Real (&value)[points]) {
+                                          Index row, Sums (&sums)[levels], Values &value) {
 #pragma unroll
     for (int l = 0; l < levels; ++l)
         step<side, ends>(a, s, me, row - l * below, sums[l], value);
@@ -116,8 +130,8 @@ struct Walk {
     int turn;
     int easy, easy_end;     // turns whose loads find memory wherever they reach
     int store;              // the first turn that stores rows
-    const Stored<Array<0>> *from;       // the next row to be loaded
-    Stored<Output<0>> *to;               // the next row to be stored
+    const Stored<Array<0>> *from[plan::carried]; // the next rows to be loaded
+    Stored<Output<0>> *to[plan::carried];         // the next rows to be stored
     SharedAt<Real> in, out; // rings; of the first stage the one that is loaded
 #if defined(PLAN_NARROW)
     SharedAt<Stored<Array<0>>> loaded; // that one
@@ -131,40 +145,64 @@ __device__ __forceinline__ int turn_of(Index row) {
     return row <= 0 ? 0 : static_cast<int>(min((row + rows - 1) / rows, most));
 }
 
-__device__ __forceinline__ void load_turn(const Arguments &a, const Strip &s, Walk &g, int lane,
+// Rows of an array; the rows of a wave's level before are `above` rows further on.
+template <int array>
+__device__ __forceinline__ void load_rows(const Arguments &a, const Strip &s, Walk &g, int lane,
                                           int turn, SharedAt<Stored<Array<0>>> slot) {
-    const Index stride = a.grid[Array<0>::grid].stride_z;
+    const Index stride = a.grid[Array<array>::grid].stride_z;
     const bool easy = turn >= g.easy && turn < g.easy_end;
+    const Stored<Array<0>> *&from = g.from[array];
 #pragma unroll
     for (int r = 0; r < rows; ++r) {
         if (!easy)
-            load_carefully(a, s, s.begin + Index(turn) * rows + r, lane, slot + r * width);
+            load_carefully<array>(a, s, s.begin + Index(turn) * rows + r + array * above, lane,
+                                  slot + r * width);
         else if (endless<0> && s.beside && s.wide)
-            load_wrapped<plan::vector>(g.from, s, a.size[0], lane, slot + r * width);
+            load_wrapped<plan::vector>(from, s, a.size[0], lane, slot + r * width);
         else if (endless<0> && s.beside)
-            load_wrapped<1>(g.from, s, a.size[0], lane, slot + r * width);
+            load_wrapped<1>(from, s, a.size[0], lane, slot + r * width);
         else if (s.wide)
-            load_row<plan::vector>(g.from, lane, slot + r * width);
+            load_row<plan::vector>(from, lane, slot + r * width);
         else
-            load_row<1>(g.from, lane, slot + r * width);
-        g.from += stride;
+            load_row<1>(from, lane, slot + r * width);
+        from += stride;
     }
+}
+__device__ __forceinline__ void load_turn(const Arguments &a, const Strip &s, Walk &g, int lane,
+                                          int turn, SharedAt<Stored<Array<0>>> slot) {
+    load_rows<0>(a, s, g, lane, turn, slot);
+    if constexpr (plan::carried > 1)
+        load_rows<plan::carried - 1>(a, s, g, lane, turn, slot + rows * width);
     copies_commit();
 }
 
-__device__ __forceinline__ void store_turn(const Arguments &a, const Strip &s, Walk &g, int lane,
-                                           SharedAt<Real> made) {
-    const Index left = s.y1 - s.y0 - Index(g.turn - g.store) * rows; // rows still to be stored
+// Row `first` of those that are stored, and those behind it; those before the first are none.
+template <int grid>
+__device__ __forceinline__ void store_rows(const Arguments &a, const Strip &s, Stored<Output<0>> *&to,
+                                           int lane, Index first, SharedAt<Real> made) {
+    const Index left = s.y1 - s.y0 - first;
 #pragma unroll
     for (int r = 0; r < rows; ++r) {
-        if (r < left) {
+        if (r < left && (plan::carried == 1 || first + r >= 0)) {
             if (s.wide)
-                store_row<plan::vector>(g.to, s.size, lane, made + r * width);
+                store_row<plan::vector>(to, s.size, lane, made + r * width);
             else
-                store_row<1>(g.to, s.size, lane, made + r * width);
+                store_row<1>(to, s.size, lane, made + r * width);
         }
-        g.to += a.grid[Output<0>::grid].stride_z;
+        to += a.grid[grid].stride_z;
     }
+}
+
+// A wave leaves its last level but one, too. Its rows come earlier than those of the last.
+constexpr int earlier = plan::carried > 1 ? (below + rows - 1) / rows : 0; // turns
+__device__ __forceinline__ void store_turn(const Arguments &a, const Strip &s, Walk &g, int lane,
+                                           SharedAt<Real> made) {
+    const Index first = Index(g.turn - g.store) * rows;
+    if (plan::carried == 1 || first >= 0)
+        store_rows<Output<0>::grid>(a, s, g.to[0], lane, first, made);
+    if constexpr (plan::carried > 1)
+        store_rows<plan::second>(a, s, g.to[plan::carried - 1], lane, first + below,
+                                 made + rows * width);
 }
 
 enum class Kind { idle, plain, careful };
@@ -173,7 +211,7 @@ enum class Kind { idle, plain, careful };
 template <bool side, Kind kind>
 __device__ __forceinline__ void take_turns(const Arguments &a, const Strip &s, const Place &me,
                                            Walk &g, Sums (&sums)[levels], int end) {
-    constexpr int slot_size = rows * width;
+    constexpr int slot_size = plan::carried * rows * width;
     for (; g.turn < end; ++g.turn) {
         const int odd = g.turn & 1;
         SharedAt<Real> from = g.in + (1 - odd) * slot_size;
@@ -198,7 +236,7 @@ __device__ __forceinline__ void take_turns(const Arguments &a, const Strip &s, c
 #endif
             g.slot = g.slot + 1 == input_slots ? 0 : g.slot + 1;
         }
-        if (g.last && g.turn >= g.store)
+        if (g.last && g.turn >= g.store - earlier)
             store_turn(a, s, g, me.lane, made);
         if constexpr (kind != Kind::idle) {
             const SharedAt<Real> own = from + me.lane * points, next = to + me.lane * points;
@@ -209,22 +247,26 @@ __device__ __forceinline__ void take_turns(const Arguments &a, const Strip &s, c
             // turns are careful, and their code is large.
 #pragma unroll(sizeof(Real) == 8 && kind == Kind::plain ? rows : 1)
             for (int r = 0; r < rows; ++r) {
-                Real value[points];
+                Values value;
 #if defined(PLAN_NARROW)
                 if (g.first)
-                    take(cells + me.lane * points + r * width, value);
+                    take(cells + me.lane * points + r * width, value[0]);
                 else
-                    take(own + r * width, value);
+                    take(own + r * width, value[0]);
 #else
-                take(own + r * width, value);
+                take(own + r * width, value[0]);
 #endif
+                if constexpr (plan::carried > 1)
+                    take(own + (rows + r) * width, value[plan::carried - 1]);
                 if (side && g.first)
-                    set_beside(me, value);
+                    set_beside(me, value[0]);
                 if constexpr (kind == Kind::plain)
                     all_steps<side, false>(a, s, me, 0, sums, value);
                 else
                     all_steps<true, true>(a, s, me, row + r, sums, value);
-                hand_on(next + r * width, value);
+                hand_on(next + r * width, value[0]);
+                if constexpr (plan::carried > 1)
+                    hand_on(next + (rows + r) * width, value[plan::carried - 1]);
             }
         }
         __syncthreads(); // the rows of this turn are there, and those of the turn before read
@@ -247,33 +289,40 @@ __device__ __forceinline__ void walk(const Arguments &a, const Strip &s, SharedA
 #if defined(PLAN_NARROW)
     const SharedAt<Stored<Array<0>>> ring(
         reinterpret_cast<Stored<Array<0>> *>(shared_bytes() + plan::strip_bytes));
-    Walk g{0, false, false, 0, 0, 0, 0, nullptr, nullptr, shared, shared, ring, 0};
+    Walk g{0, false, false, 0, 0, 0, 0, {}, {}, shared, shared, ring, 0};
 #else
-    Walk g{0, false, false, 0, 0, 0, 0, nullptr, nullptr, shared, shared, 0};
+    Walk g{0, false, false, 0, 0, 0, 0, {}, {}, shared, shared, 0};
 #endif
     g.number = shuffle(static_cast<int>((threadIdx.z + blockIdx.x + blockIdx.z) % stages), 0);
     g.first = g.number == 0;
     g.last = g.number + 1 == stages;
     const bool over = s.beside && !endless<0>; // reads the rows before and after
     g.easy = endless<0> && a.size[0] < width ? 1 << 30 : turn_of(over - s.begin);
-    g.easy_end = turn_of(a.size[2] - over - (rows - 1) - s.begin);
+    g.easy_end = turn_of(a.size[2] - over - (rows - 1) - (plan::carried - 1) * above - s.begin);
     g.store = 1 + turn_of(s.y0 - s.begin + (stages - 1) * lag + levels * below);
-    g.from = from.data + s.begin * from.stride_z + s.x;
-    g.to = to.data + s.y0 * to.stride_z + s.x;
+    g.from[0] = from.data + s.begin * from.stride_z + s.x;
+    g.to[0] = to.data + s.y0 * to.stride_z + s.x;
+    if constexpr (plan::carried > 1) {
+        const Grid &prev = a.grid[Array<plan::carried - 1>::grid], &second = a.grid[plan::second];
+        g.from[plan::carried - 1] = prev.data + (s.begin + above) * prev.stride_z + s.x;
+        g.to[plan::carried - 1] =
+            second.data + (s.y0 + below - Index(earlier) * rows) * second.stride_z + s.x;
+    }
 #if defined(PLAN_NARROW)
     constexpr int smaller = sizeof(Real) / sizeof(Stored<Array<0>>); // cells than numbers
     const SharedAt<Real> rings = shared + input_slots * rows * width / smaller;
 #else
-    const SharedAt<Real> rings = shared + input_slots * rows * width;
+    const SharedAt<Real> rings = shared + input_slots * plan::carried * rows * width;
 #endif
-    g.in = g.first ? shared : rings + (g.number - 1) * 2 * rows * width;
-    g.out = rings + g.number * 2 * rows * width;
+    constexpr int ring_size = 2 * plan::carried * rows * width;
+    g.in = g.first ? shared : rings + (g.number - 1) * ring_size;
+    g.out = rings + g.number * ring_size;
     if (g.first)
         for (int t = 0; t + 1 < input_slots; ++t)
 #if defined(PLAN_NARROW)
             load_turn(a, s, g, me.lane, t, ring + t * rows * width);
 #else
-            load_turn(a, s, g, me.lane, t, shared + t * rows * width);
+            load_turn(a, s, g, me.lane, t, shared + t * plan::carried * rows * width);
 #endif
     Sums sums[levels];
 #pragma unroll

@@ -8,12 +8,15 @@
 #define PLAN_WIDE_SIDES 0  // sides are loaded by packs where the shape reaches far
 #define PLAN_HELD_SIDES 0  // sides are held for planes that are still to come
 #define PLAN_FLAT 0        // there is no axis y
+#define PLAN_SCALED 0      // sums are scaled by what their point reads
 #define PLAN_POSITIONS 1   // the update asks where its point lies
 #define PLAN_KEEPS 1       // a side that the shape reaches over is fixed; which rules there are:
 #define PLAN_GIVES 1
 #define PLAN_CLAMPS 1
 #define PLAN_MIRRORS 1
 #define PLAN_WRAPS 1
+#define PLAN_HAS_Y 1
+#define PLAN_HAS_Z 1
 
 #include "arch/bulk.cuh"
 
@@ -28,7 +31,7 @@ struct plan {
     static constexpr bool packs = true;     // rows are loaded and stored as packs
     static constexpr bool all_fixed = true; // every side that the shape reaches over
     static constexpr bool wraps = false, gives_values = false; // some side
-    static constexpr int time = 4, lane_x = 20, stages = 4;
+    static constexpr int time = 4, lane_x = 20, stages = 4, carried = 1, second = 2;
     static constexpr int input_slots = 3, strip_bytes = 128, wave = 264;
     static constexpr bool images = true; // some cells beyond a side are images of others
     static constexpr int words = 2;
@@ -37,7 +40,7 @@ struct plan {
     static constexpr bool flat = false;
     static constexpr int halo_low_x = 4, halo_low_y = 4, halo_low_z = 4;
     static constexpr int halo_high_x = 4, halo_high_y = 4, halo_high_z = 4;
-    static constexpr int arrays = 2, outputs = 1, rows = 6;
+    static constexpr int arrays = 2, summed = 2, outputs = 1, rows = 6;
     static constexpr int low_x = 1, low_y = 1, low_z = 1;
     static constexpr int high_x = 1, high_y = 1, high_z = 1;
     static constexpr int walk_low = 1, walk_high = 1;
@@ -51,7 +54,7 @@ struct plan {
     static constexpr int halo_y = 4, below_z = 1, above_z = 1, lag = 1, window = 3;
     static constexpr int scratch = 200000, tables = 206000;
     static constexpr int points = 2, width = 40, height = 10, before = 1, behind = 1, turns = 3;
-    static constexpr int sources = 3;
+    static constexpr int sources = 3, exchanges = 2;
     static constexpr bool ring_x = false, ring_y = false, ring_z = false;
 };
 
@@ -145,8 +148,10 @@ __device__ __forceinline__ void update_point(const At &at, const Arguments &argu
 
 // Of a chain of stages: where planes lie, what lies beyond ends, and each stage.
 template <int source> struct Ring {
-    static constexpr int place = source * 4000, slots = 8, lag = source == 2 ? 1 : 0;
+    static constexpr int place = source * 4000, slots = 8, depth = 8, lag = source == 2 ? 1 : 0;
 };
+template <int exchange> struct Exchange { static constexpr int source = 2 * exchange, back = 2; };
+template <int source, int back> constexpr int exchange_of = source == 0 ? 0 : 1;
 template <int source, int axis, int side> struct Rule {
     static constexpr Boundary kind = Boundary::zero;
     static __device__ __forceinline__ Real beyond(const Arguments &) {

@@ -102,7 +102,7 @@ struct Thread {
     int before[plan::low_x > 0 ? plan::low_x : 1], after[plan::high_x > 0 ? plan::high_x : 1];
     unsigned stay[plan::lane_y]; // points of a row that a fixed boundary keeps, a bit each
 #if defined(PLAN_INTERIOR)
-    unsigned interior; // rows whose points all lie away from the edges of x and y, a bit each
+    unsigned interior; // rows whose points, of all lanes, lie away from the edges of x and y: a bit each
 #endif
 
     // False where the thread has no point.
@@ -171,7 +171,7 @@ struct Thread {
         interior = 0;
 #pragma unroll
         for (int j = 0; j < plan::lane_y; ++j)
-            interior |= unsigned(along_x && interior_along<1>(a, y + j)) << j;
+            interior |= unsigned(lanes_agree(along_x && interior_along<1>(a, y + j))) << j;
         interior = opaque(interior);
 #endif
         return true;
@@ -358,19 +358,26 @@ __device__ __forceinline__ bool fits(const Arguments &a, int width) {
 constexpr bool has_many_taps =
     plan::flat && (plan::low_x + 1 + plan::high_x) * (plan::low_z + 1 + plan::high_z) > 25;
 
-// Boxes smaller than a thread's points, and grids smaller than its reach.
-__device__ __noinline__ void update_small(const Arguments &a) {
+// A point by its whole update.
+struct ByPoint {
+    static __device__ __forceinline__ void make(const Arguments &a, const Point &p) {
+        if constexpr (has_many_taps)
+            update_by_calls<AtCalls>(a, p.x, p.y, p.z);
+        else
+            update_anywhere(a, p.x, p.y, p.z);
+    }
+};
+
+// Boxes smaller than a thread's points, and grids smaller than its reach. A point has the bits that
+// it has elsewhere: `By` adds its cells in the same order.
+template <class By> __device__ __noinline__ void update_small(const Arguments &a) {
     const Point origin = first_point(a);
     const int x0 = threadIdx.x, y0 = threadIdx.y;
     for (int z = 0; z < plan::walk; ++z)
         for (int y = y0; y < plan::tile_y; y += plan::threads_y)
             for (int x = x0; x < plan::tile_x; x += plan::threads_x) {
                 const Point p = {origin.x + x, origin.y + y, origin.z + z};
-                if (!in_box(a, p))
-                    continue;
-                if constexpr (has_many_taps)
-                    update_by_calls<AtCalls>(a, p.x, p.y, p.z);
-                else
-                    update_anywhere(a, p.x, p.y, p.z);
+                if (in_box(a, p))
+                    By::make(a, p);
             }
 }

@@ -201,12 +201,13 @@ __device__ __forceinline__ void load_wrapped(const Stored<Array<0>> *row, const 
 }
 
 // The same for any row, also where no memory lies before or after it.
+template <int array>
 __device__ __forceinline__ void load_carefully(const Arguments &a, const Strip &s, Index y, int lane,
                                             SharedAt<Stored<Array<0>>> slot) {
     const bool beyond = !endless<2> && (y < 0 || y >= a.size[2]);
     const Real value = y < 0 ? Edge<2, 0>::beyond() : Edge<2, 1>::beyond();
     y = wrapped(y, a.size[2]);
-    const Grid &grid = a.grid[Array<0>::grid];
+    const Grid &grid = a.grid[Array<array>::grid];
 #pragma unroll 1
     for (int i = lane; i < width; i += warp_size) {
         const Index x = endless<0> ? wrapped(s.x + i, a.size[0]) : s.x + i;

@@ -30,8 +30,9 @@ int command_doctor(const options *o) {
     int code = exit_code(sg_doctor(&wanted, add, &f));
     if (code == EXIT_DONE)
         code = exit_code(sg_team_doctor(&wanted, add, &f));
-    const char *why = "", *module = ranks_module(&why);
-    add(&f, "MPI", module != NULL, module != NULL ? module : why);
+    bool usable;
+    const char *mpi = ranks_describe_mpi(&usable);
+    add(&f, "MPI", usable, mpi);
     if (code != EXIT_DONE)
         complain(code, NULL, "the diagnosis itself failed");
     json_add(&f.json, "]");

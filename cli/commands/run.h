@@ -25,6 +25,12 @@ int steps_stopped(const arrays *, const steps *);
 void steps_text(const steps *, text *out);
 void steps_json(const steps *, json *);
 
+/* Products with a matrix (run_product.c). The first asks whether they have all that they read. */
+int product_judge(const arrays *, const sg_kernel *, const double *parameters);
+int product_run(arrays *, const sg_kernel *, const double *parameters, double *seconds);
+void product_json(const arrays *, json *);
+void product_text(const arrays *, text *out);
+
 /* run on these ranks (run_team.c). */
 int run_team(session *, const char *spec, ranks *, json *, text *out);
 

@@ -19,7 +19,7 @@ return system {
   },
   stages = {
     { update = function(f, p, at)
-        -- A wall along a row of u, half a cell beside it, moves at a speed: the cell behind mirrors it.
+        -- A wall along a row of u, half a cell away from it, moves at a speed: the cell behind mirrors it.
         local function u(x, y)
           if y == 1 then return where(eq(at.y, at.ny - 1), 2 - f.u(x, 0), f.u(x, 1)) end
           if y == -1 then return where(eq(at.y, 0), -f.u(x, 0), f.u(x, -1)) end

@@ -115,6 +115,28 @@ static void write_macro(text *t, const pattern_constant *c) {
     text_printf(t, " %lld\n", (long long)c->value);
 }
 
+/* As many on a line as it takes, of one type. */
+static void write_constants(text *t, const pattern_source *s) {
+    enum { COLUMNS = 99 };
+    const char *last = "";
+    size_t begin = 0;
+    text_add(t, "struct plan {");
+    for (int i = 0; i < s->constant_count; i++) {
+        const pattern_constant *c = &s->constants[i];
+        const char *type = c->value == (int)c->value ? "int" : "long long";
+        const char *value = job_print(t->job, "%s = %lld", c->name, (long long)c->value);
+        if (strcmp(type, last) == 0 && t->length - begin + strlen(value) + 3 <= COLUMNS) {
+            text_printf(t, ", %s", value);
+        } else {
+            text_add(t, i > 0 ? ";\n" : "\n");
+            begin = t->length;
+            text_printf(t, "    static constexpr %s %s", type, value);
+        }
+        last = type;
+    }
+    text_add(t, s->constant_count > 0 ? ";\n};\n\n" : "\n};\n\n");
+}
+
 static void write_plan(text *t, const pattern *pattern, const pattern_source *s) {
     const program *p = s->program;
     if (dtype_is_narrow(pattern->storage))
@@ -134,12 +156,7 @@ static void write_plan(text *t, const pattern *pattern, const pattern_source *s)
         write_macro(t, &s->constants[i]);
     text_add(t, "\n");
     write_arguments(t, p);
-    text_add(t, "struct plan {\n");
-    for (int i = 0; i < s->constant_count; i++)
-        text_printf(t, "    static constexpr %s %s = %lld;\n",
-                    s->constants[i].value == (int)s->constants[i].value ? "int" : "long long",
-                    s->constants[i].name, (long long)s->constants[i].value);
-    text_add(t, "};\n\n");
+    write_constants(t, s);
     text_add(t, s->code != NULL ? s->code : "");
 }
 

@@ -7,7 +7,7 @@
 
 #include "gen/model/gpu.h"
 
-/* What a board is recognised by, beside its architecture: the name is for people. */
+/* What a board is recognised by, besides its architecture: the name is for people. */
 typedef struct plans_board {
     const char *name;    /* "H100" */
     const char *arch;    /* "sm_90"; "cpu": a processor */

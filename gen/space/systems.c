@@ -1,7 +1,7 @@
 /* Candidates of systems. Takes: groupings of the stages into launches, and what the planner
    compares for each launch. Makes: whole lines of plans. Launches take their time one after the
-   other, so what is good for one is good beside any plan of the others: there are all combinations
-   of the few best plans of each launch, and the other plans of a launch beside the best of the
+   other, so what is good for one is good with any plan of the others: there are all combinations
+   of the few best plans of each launch, and the other plans of a launch with the best of the
    others. */
 #include "gen/space/space.h"
 #include "gen/stencil/method.h"

@@ -16,7 +16,7 @@
    plans with methods that were not measured. */
 static const struct doubts {
     double size, parts, schedule;
-} fused_doubts = {1.08, 1.25, 1.2}, one_step_doubts = {1, 1, 1.03};
+} fused_doubts = {1.08, 1.25, 1.2}, one_step_doubts = {1, 1, 1.05};
 
 static const struct doubts *doubts_of(const plan *p) {
     return plan_method(p)->fused ? &fused_doubts : &one_step_doubts;
@@ -53,12 +53,13 @@ static schedule without_walk(const schedule *s, int dims, const int64_t size[AXE
 }
 
 /* The class of plans (gen/model/plans.h) that a stencil is of: dimensions, points and radius
-   together tell stars from boxes. NULL where rates say nothing of it, because it has several fields
-   or is not linear. */
+   together tell stars from boxes, and cells of 16 bits make another class. NULL where rates say
+   nothing of it, because it has several fields or is not linear. */
 static const char *plan_measured_class(job *j, const plan_facts *f) {
     const model *m = f->model;
-    return f->linear && m->field_count == 1 && !model_is_narrow(m)
-               ? job_print(j, "stencil %dD %d points radius %d", m->dims, m->points, m->radius)
+    return f->linear && m->field_count == 1
+               ? job_print(j, "stencil %dD %d points radius %d%s", m->dims, m->points, m->radius,
+                           model_is_narrow(m) ? " in 16 bits" : "")
                : NULL;
 }
 

@@ -41,6 +41,7 @@ struct form {
     bool packs;       /* it serves rows of packs alone: other calls take a spare */
     bool one_way;     /* its blocks do not ask where they stand (Arguments::inner_first) */
     bool narrow;      /* it serves cells of 16 bits */
+    bool scales;      /* sums are of a scaled sum (gen/model/scaled.h), where the update is one */
     bool constant;    /* keeps the weights in constant memory */
     bool positions;   /* of several steps: it serves updates that ask for positions */
     bool cooperative; /* of several steps: its blocks wait for each other */
@@ -55,6 +56,7 @@ struct form {
        `packs`: for the kernel itself, not its spare. `only_written`: some array is written and not
        read. */
     void (*macros)(text *, const plan *, bool packs, bool only_written);
+    const model *(*sums_of)(job *, const plan *); /* whose sums are kept; NULL: the plan's model */
     void (*constants)(text *, const plan *, const program *);
     void (*definitions)(text *, const plan *);
     void (*needs)(
@@ -135,20 +137,24 @@ static inline int plan_words(const plan *p) {
     return (int)dtype_words[p->facts->model->dtype].bytes / 4;
 }
 
-/* Instructions of a point for selections by its place. A kernel of packs asks once for several
-   points whether they lie away from the edges. Of elastic waves and a cavity's flow, on an H200. */
+/* Instructions of a point that asks whether it lies away from the edges, where no selection by its
+   place is left. A kernel of packs asks once for several points. Of a cavity's flow, on an H200. */
 static inline double plan_selection_instructions(const plan *p) {
-    enum { SELECTS = 6, ALONE = 40 };
-    return (p->schedule.vector > 1 ? SELECTS : ALONE) * p->facts->selections;
+    enum { TOGETHER = 3, ALONE = 40 };
+    return p->facts->selections == 0 ? 0 : p->schedule.vector > 1 ? TOGETHER : ALONE;
 }
 
 int method_walks_none(int dims);
 int method_walks_last(int dims);
-void plan_write_rows(text *, const plan *); /* the rows of x that taps read: Row of plan.h */
-void plan_write_triple(text *, const char *name,
-                       const int v[AXES]); /* name_x, name_y, name_z of plan.h */
-int fused_fewer_by_halves(const plan *,
-                          int steps); /* of forms that are told how many steps to make */
+/* Of plan.h: the rows of x that taps read, and name_x, name_y, name_z. */
+void plan_write_rows(text *, const plan *);
+void plan_write_triple(text *, const char *name, const int v[AXES]);
+/* Of forms that are told how many steps to make. */
+int fused_fewer_by_halves(const plan *, int steps);
+
+/* Lays the boxes of a block that keeps its tile with the halo of a round: of each array one, of
+   those that change two. The elements of shared memory. */
+int64_t fused_lay_boxes(plan *);
 
 /* Why several steps cannot share a launch, or NULL: where their code has the rules beyond the ends;
    and, besides, where it keeps one level of each field. */
@@ -160,24 +166,29 @@ const char *fused_refuse(const model *);
 const char *block_fit(job *, plan *);
 void block_cost(plan *, const int64_t size[AXES]);
 
-/* Pieces of block forms. */
-double block_point_instructions(void); /* of a point, without its expression */
-double block_arithmetic(const plan *); /* of the expression */
-double block_staging(const plan *);    /* of what is staged, a point: by tiles, with a barrier and a
-                                          copy each, … */
-double block_walk_staging(const plan *); /* … or by planes */
+/* Pieces of block forms. Instructions: of a point without its expression, of the expression, of
+   what is staged by tiles (a barrier and a copy each) or by planes, of loads. */
+double block_point_instructions(void);
+double block_arithmetic(const plan *);
+double block_staging(const plan *);
+double block_walk_staging(const plan *);
 double block_load_instructions(const plan *);
-double block_staged(const plan *);   /* elements that a block stages for each point it makes */
-double block_own_taps(const plan *); /* taps of arrays that are not staged */
-double
-block_tile_cycles(const plan *); /* from a block's start to its end where it stages a tile … */
-double block_walk_cycles(const plan *);                       /* … or walks */
-double block_load_cycles(const plan *);                       /* of its loads */
-double block_edge(const plan *);                              /* of a block that stages */
-double block_pack_edge(const plan *);                         /* of one that loads packs */
-void block_write_walk(text *, const plan *, const program *); /* constants of one that walks */
-int64_t block_box(const plan *,
-                  const plan_array *); /* elements of a plane of the tile with its halo */
+/* Elements that a block stages for each point it makes, and taps of arrays that are not staged. The
+   traffic of a block whose taps all come from there. */
+double block_staged(const plan *);
+double block_own_taps(const plan *);
+void block_staged_traffic(plan *);
+/* From the start to the end of a block that stages a tile, or walks; and of its loads. */
+double block_tile_cycles(const plan *);
+double block_walk_cycles(const plan *);
+double block_load_cycles(const plan *);
+/* The edge of a block that stages, and of one that loads packs. */
+double block_edge(const plan *);
+double block_pack_edge(const plan *);
+/* Constants of a block that walks. */
+void block_write_walk(text *, const plan *, const program *);
+/* Elements of a plane of the tile with its halo. */
+int64_t block_box(const plan *, const plan_array *);
 static inline int64_t block_least(int64_t a, int64_t b) {
     return a < b ? a : b;
 }

@@ -34,6 +34,20 @@ int fused_fewer_by_halves(const plan *p, int steps) {
     return steps / 2 > 1 ? steps / 2 : 1;
 }
 
+int64_t fused_lay_boxes(plan *p) {
+    const model *m = p->facts->model;
+    int64_t box = 1, elements = 0;
+    for (int k = 0; k < AXES; k++)
+        box *= p->tile[k] + p->fused.round_halo[k] * (int64_t)2;
+    for (int i = 0; i < p->array_count; i++) {
+        plan_array *a = &p->arrays[i];
+        a->staged = true;
+        a->shared = elements < INT32_MAX ? (int)elements : 0;
+        elements += box * (m->fields[m->arrays[a->array].field].use == USE_INOUT ? 2 : 1);
+    }
+    return elements;
+}
+
 const char *fused_refuse_sides(const model *m) {
     if (model_has_own_sides(m))
         return "the cells beyond an end are the same for all fields, and one has a boundary of its "

@@ -354,7 +354,17 @@ static void count_work(plan_facts *f, job *j) {
         f->emitted.additions -= count_signs(m, live);
         f->inside.additions -= count_signs(m, inside);
     }
-    calls_count(j, m, inside, f->calls);
+    f->uniform = calls_uniform(j, m, inside);
+    calls_count(j, m, inside, 1, f->calls);
+    calls_count(j, m, inside, 2, f->walked[0]);
+    calls_count(j, m, inside, 4, f->walked[1]);
+}
+
+/* Operations of a point besides those of its sum. */
+static double count_point(const scaled_sum *s, job *j) {
+    const expr_id root = s->point->outputs[0].value;
+    const expr_count c = expr_count_shared(s->point->pool, j, &root, 1);
+    return c.additions + c.multiplications + c.others;
 }
 
 plan_facts *plan_facts_new(job *j, const model *m) {
@@ -379,6 +389,9 @@ plan_facts *plan_facts_new(job *j, const model *m) {
     f->runs = f->linear ? runs_new(j, m) : NULL;
     if (f->linear && m->output_count == 1)
         f->sum_operations = sums_operations(j, m);
+    f->scaled = f->linear && model_is_narrow(m) ? NULL : scaled_sum_new(j, m);
+    if (f->scaled != NULL && !f->linear)
+        f->sum_operations = sums_operations(j, f->scaled->sum) + count_point(f->scaled, j);
     f->nodes = m->pool->count;
     const bool *live = f->live = expr_live(m->pool, j, roots, m->output_count);
     f->plane_taps = count_plane_taps(m, j, live);

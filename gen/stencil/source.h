@@ -8,7 +8,6 @@
 #include "gen/source/emit.h"
 #include "gen/source/file.h"
 #include "gen/stencil/plan.h"
-#include "gen/stencil/source.h"
 
 program *source_make(job *, const model *, const plan *);
 
@@ -37,6 +36,15 @@ void source_write_arguments(text *, const model *, const program *);
 void source_write_arguments_of(text *, const model *, int grids, const char *about, int maps,
                                size_t bytes);
 
+/* Of a grid of the arguments (source_grids.c): layers come after the arrays, and last the words
+   that blocks exchange. */
+const char *source_grid_name(const program *, int grid);
+const char *source_cell_name(const model *, const program *, int grid);
+/* Whether the cells of the grids are not all of one type. */
+bool source_is_mixed(const model *, const program *);
+/* Narrow cells: macros, and the conversions of templates/arch/. */
+void source_write_narrow(text *, const model *, const program *);
+
 /* The program without its text; and its arrays alone. */
 program *source_describe(job *, const model *, const plan *);
 void source_list_arrays(job *, const model *, program *);
@@ -63,7 +71,7 @@ void source_write_rotation(text *, const program *);
 /* " for dense arrays of shape (ny, nx)": of a grid of so many dimensions. */
 void source_write_extents(text *, int dims);
 
-/* Of a plan with single steps beside it. */
+/* Of a plan with single steps next to it. */
 int source_count_ways(const plan *);
 void source_describe_ways(job *, const plan *, program *);
 void source_write_way_notes(text *, const plan *, const program *);

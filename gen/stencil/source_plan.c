@@ -70,6 +70,8 @@ static void write_rules(text *t, const model *m, const plan *p) {
                 has[BOUNDARY_ZERO] || has[BOUNDARY_CONSTANT],
                 has[BOUNDARY_FIXED] || has[BOUNDARY_CLAMP], has[BOUNDARY_MIRROR],
                 has[BOUNDARY_PERIODIC]);
+    text_printf(t, "#define PLAN_HAS_Y %d\n#define PLAN_HAS_Z %d\n", p->axes[1] >= 0,
+                p->axes[2] >= 0);
 }
 
 static void write_constants(text *t, const model *m, const plan *p, const program *program,
@@ -96,14 +98,6 @@ static void write_constants(text *t, const model *m, const plan *p, const progra
     text_add(t, "};\n\n");
 }
 
-/* Layers come after the arrays, and last the words that blocks exchange. */
-static const char *grid_name(const program *p, int grid) {
-    if (grid >= p->array_count + p->grid.layer_count)
-        return "exchange";
-    return grid < p->array_count ? p->arrays[grid].name
-                                 : p->grid.layers[grid - p->array_count].name;
-}
-
 /* Of the functions of templates/numbers.cuh, updates call those of two numbers alone. */
 static bool asks_for_numbers(job *j, const model *m) {
     expr_id roots[MAX_FIELDS];
@@ -116,122 +110,6 @@ static bool asks_for_numbers(job *j, const model *m) {
             return true;
     }
     return false;
-}
-
-/* What the cells of a grid of the arguments are. The words that blocks exchange are no cells, and
-   never make grids mixed. */
-static dtype cells_of(const model *m, const program *p, int grid) {
-    if (grid >= p->array_count + p->grid.layer_count)
-        grid = 0;
-    return grid < p->array_count ? dtype_find(p->arrays[grid].dtype) : m->dtype;
-}
-
-static const char *cell_name(const model *m, const program *p, int grid) {
-    const dtype cells = cells_of(m, p, grid);
-    return dtype_is_narrow(cells) ? dtype_words[cells].c_name : "Real";
-}
-
-/* Whether the cells of the grids are not all of one type. */
-static bool is_mixed(const model *m, const program *p) {
-    bool some = false;
-    for (int i = 1; i < program_grid_count(p); i++)
-        some |= cells_of(m, p, i) != cells_of(m, p, 0);
-    return some;
-}
-
-/* Narrow cells: macros, and the conversions of templates/arch/. */
-static void write_narrow(text *t, const model *m, const program *p) {
-    bool some[DTYPE_COUNT] = {false};
-    for (int i = 0; i < p->array_count; i++)
-        some[cells_of(m, p, i)] = true;
-    if (!some[DTYPE_HALF] && !some[DTYPE_BFLOAT16])
-        return;
-    text_add(t, some[DTYPE_HALF] ? "#include \"arch/half.cuh\"\n" : "");
-    text_add(t, some[DTYPE_BFLOAT16] ? "#include \"arch/bfloat16.cuh\"\n" : "");
-    text_add(t, "#define PLAN_NARROW 1 // cells are converted when they are loaded and stored\n");
-    if (is_mixed(m, p))
-        text_add(t, "#define PLAN_MIXED 1 // and not all are alike\n");
-    else
-        text_printf(t, "#define PLAN_CELL %s\n", cell_name(m, p, 0));
-}
-
-/* The struct of a grid with such cells. */
-static void write_grid(text *t, const char *name, const char *cell) {
-    text_printf(t,
-                "%s {\n    %s *data; // cell (0, 0, 0)\n"
-                "    long long stride_y, stride_z; // in elements; cells of a row are neighbours\n"
-                "};\n",
-                name, cell);
-}
-
-/* Grids whose cells are not all alike: their number is a type, which says what the cells are. */
-static void write_mixed_grids(text *t, const model *m, const program *p) {
-    const int grids = program_grid_count(p);
-    write_grid(t, "template <class Cell> struct GridWith", "Cell");
-    text_add(t, "// The number of a grid of the arguments, and what its cells are.\n"
-                "template <int grid> struct At;\n");
-    for (int i = 0; i < grids; i++)
-        text_printf(t,
-                    "template <> struct At<%d> { // %s\n    using Cell = %s;\n"
-                    "    __device__ constexpr operator int() const {\n        return %d;\n    }\n"
-                    "};\n",
-                    i, grid_name(p, i), cell_name(m, p, i), i);
-    text_add(t, "struct Grids {\n");
-    for (int i = 0; i < grids; i++)
-        text_printf(t, "    GridWith<%s> grid_%d; // %s\n", cell_name(m, p, i), i, grid_name(p, i));
-    for (int i = 0; i < grids; i++)
-        text_printf(
-            t,
-            "    __device__ __forceinline__ const GridWith<%s> &operator[](At<%d>) const {\n"
-            "        return grid_%d;\n    }\n",
-            cell_name(m, p, i), i, i);
-    text_add(t, "};\n");
-}
-
-/* The members of the arguments. */
-static void write_members(text *t, const model *m, const char *grids, int maps, size_t bytes) {
-    text_add(t, "struct Arguments {\n"
-                "    long long size[3], begin[3], end[3]; // the grid, and the box to update\n"
-                "    int inner_first[3], inner_end[3]; // the blocks that no edge concerns\n"
-                "    int aligned; // whether every row starts at a multiple of a pack\n"
-                "    int steps; // of time that this launch makes\n");
-    text_printf(t, "    %s\n", grids);
-    text_printf(t, "    Real parameter[%d];", m->parameter_count > 0 ? m->parameter_count : 1);
-    for (int i = 0; i < m->parameter_count; i++)
-        text_printf(t, "%s %s", i > 0 ? "," : " //", m->parameters[i].name);
-    if (m->positions != 0)
-        text_add(t, "\n    long long origin[3], global[3]; // of cell (0, 0, 0) in the whole grid, "
-                    "and its sizes\n"
-                    "    long long step; // the first that this launch makes");
-    if (maps > 0)
-        text_printf(t, "\n    TensorMap map[%d]; // of the arrays that taps read", maps);
-    text_printf(t,
-                "\n};\nstatic_assert(sizeof(Arguments) == %zu, \"the host packs %zu bytes\");\n\n",
-                bytes, bytes);
-}
-
-void source_write_arguments_of(text *t, const model *m, int grids, const char *about, int maps,
-                               size_t bytes) {
-    text_printf(t, "using Real = %s;\n\n", dtype_words[m->dtype].c_name);
-    const dtype cells = model_storage(m, 0); /* of all fields of a system */
-    write_grid(t, "struct Grid", dtype_is_narrow(cells) ? dtype_words[cells].c_name : "Real");
-    write_members(t, m, job_print(t->job, "Grid grid[%d]; // %s", grids, about), maps, bytes);
-}
-
-void source_write_arguments(text *t, const model *m, const program *program) {
-    const int grids = program_grid_count(program);
-    const bool mixed = is_mixed(m, program);
-    text names = text_new(t->job);
-    for (int i = 0; i < grids; i++)
-        text_printf(&names, "%s%s", i > 0 ? ", " : "", grid_name(program, i));
-    text_printf(t, "using Real = %s;\n\n", dtype_words[m->dtype].c_name);
-    if (mixed)
-        write_mixed_grids(t, m, program);
-    else
-        write_grid(t, "struct Grid", cell_name(m, program, 0));
-    const char *array = mixed ? "Grids grid;" : job_print(t->job, "Grid grid[%d];", grids);
-    write_members(t, m, job_print(t->job, "%s // %s", array, names.data), program->grid.map_count,
-                  program->arguments_bytes);
 }
 
 /* How far an array is read, and where its box lies in shared memory. */
@@ -258,7 +136,7 @@ static int current_of(const model *m, const plan *p, const program *program, int
 }
 
 static void write_arrays(text *t, const model *m, const plan *p, const program *program) {
-    const bool mixed = is_mixed(m, program);
+    const bool mixed = source_is_mixed(m, program);
     if (mixed) /* here, because it names members of this kernel's structs */
         text_add(t, "template <class Of> using Stored = typename Of::Cell;\n"
                     "template <class Of> using GridOf = GridWith<typename Of::Cell>;\n");
@@ -266,11 +144,11 @@ static void write_arrays(text *t, const model *m, const plan *p, const program *
     for (int i = 0; i < p->array_count; i++) {
         const plan_array *a = &p->arrays[i];
         const int grid = p->is_pass ? p->from : source_read_grid(m, a->array);
-        const char *name = grid_name(program, grid);
+        const char *name = source_grid_name(program, grid);
         if (mixed) {
             text_printf(t, "template <> struct Array<%d> { // %s\n", i, name);
             text_printf(t, "    static constexpr At<%d> grid = {};\n    using Cell = %s;\n", grid,
-                        cell_name(m, program, grid));
+                        source_cell_name(m, program, grid));
             if (!p->form->plain)
                 write_reach(t, p, a);
             text_add(t, "};\n");
@@ -295,16 +173,16 @@ static void write_arrays(text *t, const model *m, const plan *p, const program *
                         "template <> struct Output<%d> { // %s\n"
                         "    static constexpr At<%d> grid = {};\n"
                         "    static constexpr %s current = %s;\n    using Cell = %s;\n};\n",
-                        o, grid_name(program, grid), grid,
+                        o, source_grid_name(program, grid), grid,
                         current < 0 ? "int" : job_print(t->job, "At<%d>", current),
-                        current < 0 ? "-1" : "{}", cell_name(m, program, grid));
+                        current < 0 ? "-1" : "{}", source_cell_name(m, program, grid));
             continue;
         }
         text_printf(
             t,
             "template <> struct Output<%d> { static constexpr int grid = %d, current = %d; }; "
             "// %s\n",
-            o, grid, current, grid_name(program, grid));
+            o, grid, current, source_grid_name(program, grid));
     }
     text_add(t, "\n");
 }
@@ -399,8 +277,19 @@ static void write_asking(text *t, const model *m) {
         text_printf(t, "%sinterior_along<%d>(arguments, at.template index<%d>())%s",
                     axis > 0 ? "        " : "", axis, axis, axis < AXES - 1 ? " &&\n" : ";\n");
     text_add(
-        t, "    Places places;\n    if (!interior)\n        places = find_places(at, arguments);\n"
-           "    update_placed(at, arguments, interior, places, out);\n}\n");
+        t,
+        "    if (interior)\n        update_placed(at, arguments, true, Places(), out);\n    else\n"
+        "        update_placed(at, arguments, false, find_places(at, arguments), out);\n}\n");
+}
+
+/* Whether a way of its own away from the edges saves next to nothing: nothing there but the
+   selections in `Places`, which no division or function reads. */
+static bool is_joined(const plan_facts *f, const interior *in) {
+    enum { FEW = 8 }; /* instructions */
+    for (expr_id i = 0; i < f->model->pool->count; i++)
+        if (in->side[i] != EXPR_NONE && in->place[i] == 0)
+            return false;
+    return f->calls[0].units + f->calls[0].others < FEW;
 }
 
 static void write_update(text *t, const model *m, const plan_facts *f, const emitter *e) {
@@ -413,6 +302,9 @@ static void write_update(text *t, const model *m, const plan_facts *f, const emi
         text_add(
             t,
             "#define PLAN_INTERIOR 1 // kernels may ask once for several points where they lie\n");
+        if (is_joined(f, all.interior))
+            text_add(t, "#define PLAN_JOINED 1 // all that depends on the place is selected, and "
+                        "cheap to use\n");
         emit_places(t, e, all.interior);
     }
     text_printf(
@@ -453,7 +345,7 @@ void source_write_kernel(text *t, const plan *p, const program *program, int whi
     if (has_own_edges(m))
         text_add(t, "#define PLAN_OWN_EDGES 1 // arrays have boundaries of their own, or arguments "
                     "their values\n");
-    write_narrow(t, m, program);
+    source_write_narrow(t, m, program);
     if (program->grid.map_count > 0)
         text_add(t, "#include \"arch/bulk.cuh\"\n");
     text_add(t, "\n");

@@ -23,7 +23,31 @@ static void write_adder(text *t, const model *m, const plan *p, const emitter *e
     text_add(t, "}\n\n");
 }
 
-void source_write_sums(text *t, const model *m, const plan *p, const emitter *e) {
+/* What is made of a scaled sum, by the values of its point. */
+static void write_point(text *t, const scaled_sum *s, const plan *p, const emitter *e) {
+    const model *m = s->point;
+    int arrays[2 * MAX_FIELDS];
+    memcpy(arrays, p->at_point, sizeof arrays);
+    arrays[m->array_count - 1] = p->array_count;
+    emitter of_point = *e;
+    of_point.model = m;
+    of_point.kernel_arrays = arrays;
+    expr_id value;
+    const char *target = "out[0] =";
+    optimise(t->job, m->pool, m->dtype, &m->outputs[0].value, 1, &value);
+    text_printf(t,
+                "// What the point makes of its sum, tap<%d, 0, 0, 0>, by its own values.\n"
+                "template <class At>\n"
+                "__device__ __forceinline__ void finish_sums(const At &at,\n"
+                "                                            [[maybe_unused]] const Arguments "
+                "&arguments,\n"
+                "                                            Real (&out)[1]) {\n",
+                p->array_count);
+    emit_statements(t, &of_point, &value, &target, 1);
+    text_add(t, "}\n");
+}
+
+static void write_rest(text *t, const model *m, const emitter *e) {
     expr_id rest[MAX_FIELDS];
     const char *rest_targets[MAX_FIELDS];
     int rests = 0;
@@ -35,8 +59,21 @@ void source_write_sums(text *t, const model *m, const plan *p, const emitter *e)
         rest_targets[rests] = job_print(t->job, "out[%d] +=", o);
         rest[rests++] = form.rest;
     }
-    if (m->pool->limit != NULL)
-        job_fail(t->job, FAULT_SPEC, m->file, m->line, "%s", m->pool->limit);
+    text_printf(t,
+                "// What does not depend on any tap.\n"
+                "__device__ __forceinline__ void finish_sums([[maybe_unused]] const Arguments "
+                "&arguments,\n"
+                "                                            [[maybe_unused]] Real (&out)[%d]) {\n",
+                m->output_count);
+    emit_statements(t, e, rest, rest_targets, rests);
+    text_add(t, "}\n");
+}
+
+void source_write_sums(text *t, const model *whole, const plan *p, const emitter *e) {
+    const scaled_sum *scaled = p->form->scales ? p->facts->scaled : NULL;
+    const model *m = scaled != NULL             ? scaled->sum
+                     : p->form->sums_of != NULL ? p->form->sums_of(t->job, p)
+                                                : whole;
     text_printf(t,
                 "// What the plane at hand adds to the points around it: sum[output][k] belongs to "
                 "the point\n// k - %d planes away. The last of an output's sums is 0 before.\n",
@@ -49,14 +86,12 @@ void source_write_sums(text *t, const model *m, const plan *p, const emitter *e)
     } else {
         write_adder(t, m, p, e, NULL, "add_plane(");
     }
-    text_printf(t,
-                "// What does not depend on any tap.\n"
-                "__device__ __forceinline__ void finish_sums([[maybe_unused]] const Arguments "
-                "&arguments,\n"
-                "                                            [[maybe_unused]] Real (&out)[%d]) {\n",
-                m->output_count);
-    emit_statements(t, e, rest, rest_targets, rests);
-    text_add(t, "}\n");
+    if (scaled != NULL)
+        write_point(t, scaled, p, e);
+    else
+        write_rest(t, m, e);
+    if (m->pool->limit != NULL)
+        job_fail(t->job, FAULT_SPEC, m->file, m->line, "%s", m->pool->limit);
 }
 
 /* ---- weights in constant memory -------------------------------------------------------------- */

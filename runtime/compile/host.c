@@ -185,7 +185,7 @@ const host_answer *host_ask(job *j, host_program p, const char **why) {
     return a;
 }
 
-extern const char cpu_cuda_header[], cpu_arch_header[];
+extern const char cpu_cuda_header[], cpu_arch_header[], cpu_narrow_header[];
 
 /* GCC's combine pass takes more than quadratic time in the length of a block: a minute for a
    shape of 700 points. Long kernels do without it. */
@@ -220,7 +220,8 @@ static const char *identity(compiler *base, job *j, binary_kind kind) {
     const char *file = identity_of(j, host_find(j, &why)), *machine = host_machine(j);
     if (file == NULL || machine == NULL)
         return NULL;
-    const blob pieces[] = {digest_piece(cpu_cuda_header), digest_piece(cpu_arch_header)};
+    const blob pieces[] = {digest_piece(cpu_cuda_header), digest_piece(cpu_arch_header),
+                           digest_piece(cpu_narrow_header)};
     const digest header = digest_of(pieces, 2);
     char hexadecimal[DIGEST_TEXT];
     digest_print(&header, hexadecimal);
@@ -262,6 +263,7 @@ static void write_source(job *j, const program *p, const scratch *s) {
     text t = text_new(j);
     text_add(&t, cpu_cuda_header);
     text_printf(&t, "#line 1 \"cpu_arch.h\"\n%s", cpu_arch_header);
+    text_printf(&t, "#line 1 \"cpu_narrow.h\"\n%s", cpu_narrow_header);
     add_source(&t, p->name, p->source, p->arch_begin, p->arch_end);
     if (program_spare_source(p) != NULL) {
         text_printf(&t, "\nnamespace %s {\n", spares);

@@ -171,6 +171,9 @@ typedef struct device_ops {
     bool (*passed)(device *, job *, void *mark);
     void (*unmark)(device *, void *mark);
 
+    /* A number of the allocation that holds this address, which no other had before; 0: not known.
+       Can be asked while a stream is captured. */
+    uint64_t (*memory_number)(device *, const void *memory);
     /* Where memory of this device is, for peer_open on another. */
     device_place (*peer_place)(device *, const void *memory);
     /* The allocation of such a place, as kernels of this device can read and write it; *base is

@@ -106,6 +106,18 @@ size_t layers_bytes(job *, const program *, const int64_t size[3]);
 /* The layers of ways as grids, where there is memory for them. */
 void layers_seconds(const program *, launch *);
 
+/* What a launch sees as its grid: size and box in grid axes, then its arrays and layers from the
+   cell (0, 0, 0) on. Those that it does not touch have no data and strides 0. */
+typedef struct layer_view {
+    int64_t size[3], begin[3], end[3];
+    int count;
+    launch_grid grids[LAUNCH_ARRAYS + LAUNCH_TEMPORARIES];
+} layer_view;
+
+/* Of a launch of the program, or of one of its calls. */
+void layers_view(const program *, const launch *, int which, layer_view *out);
+void layers_view_call(const program *, const launch *, const program_call *, layer_view *out);
+
 /* Programs of lists. */
 
 /* Checks all but the parameters. Sets `empty` if no launch has a block. */

@@ -175,7 +175,8 @@ SG_API sg_status sg_team_estimate(sg_context *, const char *spec_path,
 /* sg_run of the whole grid, on arrays of part.size. The caller fills the cells that are its own, in
  * all arrays that are read; ghost cells are filled here, and hold anything afterwards. The result
  * is that of one rank that makes the same launches, byte for byte. `arguments` has no box, and of
- * positions the step alone: origin and sizes are the part's. The call
+ * positions the step alone: origin and sizes are the part's. Steps, `step` and parameters are the
+ * same on all ranks; SG_ERROR_USAGE, before the first step, if they differ. The call
  * is asynchronous on `stream` where stores or NCCL carry the halos; then it can be captured in a
  * CUDA graph once it has run before with the same part, and all ranks replay it equally often. */
 SG_API sg_status sg_team_run(sg_team *, const sg_kernel *, const sg_team_part *,

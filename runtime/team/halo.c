@@ -120,6 +120,46 @@ static void rebase(sg_message *messages, int count, unsigned char *to, const uns
         messages[i].data = to + ((unsigned char *)messages[i].data - from);
 }
 
+/* A message of `bytes` to or from each neighbour; what goes out is the same for all. */
+static int list_neighbours(const face *faces, int count, void *data, size_t bytes, bool same,
+                           sg_message *out) {
+    int found = 0;
+    for (int i = 0; i < count; i++) {
+        bool again = false;
+        for (int k = 0; k < i; k++)
+            again = again || faces[k].rank == faces[i].rank;
+        if (!again) {
+            out[found] = (sg_message){
+                faces[i].rank, (unsigned char *)data + (same ? 0 : (size_t)found * bytes), bytes};
+            found++;
+        }
+    }
+    return found;
+}
+
+/* An exchange, and before each neighbour's messages what it was given. */
+static void exchange_given(job *j, const halo *h, const sg_message *sends, int send_count,
+                           const sg_message *receives, int receive_count) {
+    sg_team *team = h->team;
+    sg_message out[2 * PART_FACES], in[2 * PART_FACES];
+    alike mine = h->given, theirs[PART_FACES];
+    int outs = 0, ins = 0;
+    if (h->compares) {
+        outs = list_neighbours(h->sends, h->send_count, &mine, sizeof mine, true, out);
+        ins = list_neighbours(h->receives, h->receive_count, theirs, sizeof mine, false, in);
+    }
+    memcpy(out + outs, sends, (size_t)send_count * sizeof *out);
+    memcpy(in + ins, receives, (size_t)receive_count * sizeof *in);
+    team_exchange(j, team, out, outs + send_count, in, ins + receive_count);
+    for (int i = 0; i < ins; i++)
+        alike_compare(j, h->kernel, team->transport.rank, &mine, in[i].rank, &theirs[i]);
+}
+
+void halo_compare(job *j, const halo *h) {
+    const sg_message none = {0, NULL, 0};
+    exchange_given(j, h, &none, 0, &none, 0);
+}
+
 /* Through the transport: what it reads must be there, and what it wrote is there. */
 static void speak(job *j, const transfer *t, sg_message *sends, sg_message *receives) {
     const halo *h = t->halo;
@@ -134,7 +174,7 @@ static void speak(job *j, const transfer *t, sg_message *sends, sg_message *rece
         rebase(sends, h->send_count, team->outgoing.host, team->outgoing.device);
         rebase(receives, h->receive_count, team->incoming.host, team->incoming.device);
     }
-    team_exchange(j, team, sends, h->send_count, receives, h->receive_count);
+    exchange_given(j, h, sends, h->send_count, receives, h->receive_count);
     if (staged)
         d->ops->upload(d, j, team->incoming.device, team->incoming.host,
                        bytes_of(receives, h->receive_count));
@@ -142,12 +182,10 @@ static void speak(job *j, const transfer *t, sg_message *sends, sg_message *rece
 }
 
 /* The cells themselves are looked at after all ranks have told whether they reach them. */
-void halo_show(job *j, const halo *h, const launch *l) {
+static void show_new(job *j, const halo *h, const launch *l) {
     sg_team *t = h->team;
     device *d = t->context->device;
     const int ranks = t->transport.ranks, arrays = h->kernel->program->array_count;
-    if (t->stores == NULL)
-        return;
     stores_array *mine = job_array(j, (size_t)arrays, sizeof *mine);
     stores_array *all = job_array(j, (size_t)ranks * (size_t)arrays, sizeof *all);
     int32_t *good = job_array(j, (size_t)ranks, sizeof *good), own;
@@ -156,7 +194,7 @@ void halo_show(job *j, const halo *h, const launch *l) {
         memcpy(mine[i].stride, l->grids[i].stride, sizeof mine[i].stride);
     }
     team_gather(j, t, mine, (size_t)arrays * sizeof *mine, all);
-    own = stores_prepare(j, t->stores, all, ranks, arrays);
+    own = stores_prepare(t->stores, l, all, ranks, arrays);
     team_gather(j, t, &own, sizeof own, good);
     for (int i = 0; i < ranks; i++)
         if (!good[i])
@@ -164,6 +202,31 @@ void halo_show(job *j, const halo *h, const launch *l) {
                      "rank %d cannot reach the arrays of '%s' of other ranks: take them from "
                      "sg_alloc or cuMemAlloc, or set SG_TEAM_STORES=none",
                      i, h->kernel->program->name);
+}
+
+/* What a rank tells first. */
+typedef struct showing {
+    alike given;
+    int64_t known; /* which set of arrays these are; −1: a new one */
+} showing;
+
+void halo_show(job *j, const halo *h, const launch *l) {
+    sg_team *t = h->team;
+    const int ranks = t->transport.ranks;
+    if (t->stores == NULL)
+        return;
+    const showing mine = {h->given, stores_find(t->stores, l, h->kernel->program->array_count)};
+    showing *all = job_array(j, (size_t)ranks, sizeof *all);
+    team_gather(j, t, &mine, sizeof mine, all);
+    bool known = mine.known >= 0;
+    for (int i = 0; i < ranks; i++) {
+        known = known && all[i].known == mine.known;
+        alike_compare(j, h->kernel, 0, &all[0].given, i, &all[i].given);
+    }
+    if (known)
+        stores_recall(t->stores, (int)mine.known);
+    else
+        show_new(j, h, l);
 }
 
 /* Sends all faces, and receives into the arrays themselves or the buffer. */

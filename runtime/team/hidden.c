@@ -3,10 +3,11 @@
 
    A single step computes the slabs that neighbours need in their place, and then the rest. A launch
    of several steps cannot: it takes what it gets for a whole grid, and leaves wrong cells round
-   what it makes. So each slab is a small grid of its own, with the cells round it that its steps
-   read, and goes to arrays of its own, from where it is sent. Meanwhile the launch makes the whole
-   part, slabs too. What has come is brought to the ghost cells when that is done. The slabs are
-   computed twice, so this pays where the exchange takes longer than that. */
+   what it makes. Nor can a step of several launches, since both would write the results between
+   them. So each slab is a small grid of its own, with the cells round it that its steps read, and
+   goes to memory of its own, from where it is sent. Meanwhile the launches make the whole part,
+   slabs too. What has come is brought to the ghost cells when that is done. The slabs are computed
+   twice, so this pays where the exchange takes longer than that. */
 #include <string.h>
 
 #include "runtime/team/team.h"
@@ -67,6 +68,10 @@ bool hidden_can(const program *p) {
     return p->grid.layer_count == 0 && p->grid.call_count < 2;
 }
 
+int hidden_launches(const program *p) {
+    return p->grid.call_count > 0 ? p->grid.call_count : p->grid.ways ? 1 : program_own_launches(p);
+}
+
 /* The rest of the next step reads the slabs, but no ghost cell. */
 static bool make_single(job *j, run *r, const leap *by) {
     box slabs[2 * PROGRAM_AXES], inner;
@@ -82,10 +87,30 @@ static bool make_single(job *j, run *r, const leap *by) {
     d->ops->order(d, j, side, r->stream);
     steps_rotate(r->kernel->program, &r->launch, r->final);
     run_fill(j, r, false, side);
+    r->beside = true;
     return true;
 }
 
-/* ---- several steps --------------------------------------------------------------------------- */
+/* ---- several steps, and several launches ----------------------------------------------------- */
+
+/* Whether a later launch of a step reads an array that nothing gives a value before the step: cells
+   that a boundary keeps are the caller's, which a slab does not have. */
+static bool reads_outputs(const program *p) {
+    for (int i = 0; i < p->array_count; i++) {
+        int uses = 0;
+        for (int c = 0; c < p->grid.call_count; c++)
+            for (int g = 0; g < p->grid.calls[c].count; g++)
+                uses += p->grid.calls[c].grids[g] == i;
+        if (p->arrays[i].written && p->arrays[i].grid.reads < 0 && uses > 1)
+            return true;
+    }
+    return false;
+}
+
+bool hidden_apart(const run *r) {
+    const program *p = r->kernel->program;
+    return r->part.steps > 1 || (!hidden_can(p) && r->depth == 1 && !reads_outputs(p));
+}
 
 /* The axis and side of the slab from which a face is sent. */
 static int slab_of(const face *f) {
@@ -103,12 +128,16 @@ static void place_slab(const run *r, const face *f, slab *out) {
     out->axis = axis;
     out->begin = begin > 0 ? begin : 0;
     out->end = end < size ? end : size;
+    out->first = f->begin[axis] - out->begin;
+    out->after = out->first + f->size[axis];
 }
 
 /* A way may need more cells: on the side of the part's middle. */
 static bool thicken(const run *r, const leap *by, slab *s) {
     const program_launch *w = &r->kernel->program->launches[by->way];
     int64_t size[3], least = 0;
+    if (r->part.steps == 1)
+        return true;
     for (int k = 0; k < PROGRAM_AXES; k++)
         if (w->grid.axes[k] == s->axis)
             least = w->grid.least[k];
@@ -146,23 +175,62 @@ int64_t hidden_cells(run *r) {
 
 /* Launches of several steps take about half the time a step of single ones. */
 static bool pays(const run *r, int64_t slab_cells) {
-    static const double launch = 4e-6, fused = 0.5;
+    static const double launch = 4e-6;
     const program *p = r->kernel->program;
+    const double fused = r->part.steps > 1 ? 0.5 : 1;
+    const int launches = hidden_launches(p);
     const double cells =
         (double)r->part.size[0] * (double)r->part.size[1] * (double)r->part.size[2];
     int stale[LAUNCH_ARRAYS];
     const int count = run_stale(r, false, stale);
-    const double whole = launch + fused * (double)r->part.steps * cells * p->grid.bytes_per_point /
-                                      model_rate_of(r->team);
-    return model_hides(model_link_of(r->team), whole, (double)slab_cells / cells, r->slab_count,
+    const double whole = launches * launch + fused * (double)r->part.steps * cells *
+                                                 p->grid.bytes_per_point / model_rate_of(r->team);
+    return model_hides(model_link_of(r->team), whole, (double)slab_cells / cells,
+                       r->slab_count * launches,
                        (double)faces_bytes(p, r->halo.sends, r->halo.send_count, stale, count));
 }
 
-void hidden_prepare(job *j, run *r) {
+/* The slab as a grid of its own. */
+static launch grid_of(const run *r, const slab *s) {
+    launch l = r->launch;
+    l.size[s->axis] = l.end[s->axis] = s->end - s->begin;
+    l.origin[s->axis] += s->begin;
+    if (r->part.steps > 1)
+        return l;
+    l.begin[s->axis] = s->first;
+    l.end[s->axis] = s->after;
+    l.cleared = r->slabs_cleared;
+    return l;
+}
+
+static unsigned char *take(unsigned char *from, size_t *at, size_t bytes) {
+    unsigned char *here = from != NULL ? from + *at : NULL;
+    *at += (bytes + PROGRAM_ALIGNMENT - 1) / PROGRAM_ALIGNMENT * PROGRAM_ALIGNMENT;
+    return here;
+}
+
+/* Gives a slab its memory, from `at` on; without memory, only measures it. */
+static void lay_slab(job *j, run *r, slab *s, unsigned char *from, size_t *at) {
     const program *p = r->kernel->program;
+    launch l = grid_of(r, s);
+    const int64_t *size = l.size;
+    size_t layers = 0;
+    for (int i = 0; i < p->array_count; i++)
+        if (p->arrays[i].written)
+            s->written[i] = (launch_grid){
+                .data = take(from, at,
+                             (size_t)(size[0] * size[1] * size[2]) * program_grid_bytes(p, i)),
+                .stride = {1, size[0], size[0] * size[1]}};
+    if (r->part.steps == 1)
+        layers_measure(j, p, &l, &layers);
+    for (int i = 0; layers > 0 && i < p->grid.layer_count; i++)
+        s->layers[i] = take(from, at, l.temporaries[i].bytes);
+}
+
+void hidden_prepare(job *j, run *r) {
     sg_team *t = r->team;
     r->slab_count = 0;
-    if (t->stores != NULL || r->part.steps == 1 || t->hiding == HIDES_NONE ||
+    if (t->stores != NULL || !hidden_apart(r) || t->hiding == HIDES_NONE ||
         (t->side == NULL && t->hiding != HIDES_ALL))
         return;
     const int64_t cells = hidden_cells(r);
@@ -170,31 +238,24 @@ void hidden_prepare(job *j, run *r) {
         r->slab_count = 0;
         return;
     }
-    size_t bytes = 0;
     for (int pass = 0; pass < 2; pass++) { /* measure, and place */
-        bytes = 0;
-        for (int i = 0; i < 2 * PROGRAM_AXES * p->array_count; i++) {
-            slab *s = &r->slabs[i / p->array_count];
-            int64_t size[3] = {r->part.size[0], r->part.size[1], r->part.size[2]};
-            size[s->axis] = s->end - s->begin;
-            if (!p->arrays[i % p->array_count].written || size[s->axis] == 0)
-                continue;
-            if (pass > 0)
-                s->written[i % p->array_count] = (launch_grid){
-                    .data = t->slabs.device + bytes, .stride = {1, size[0], size[0] * size[1]}};
-            const size_t own =
-                (size_t)(size[0] * size[1] * size[2]) * program_grid_bytes(p, i % p->array_count);
-            bytes += (own + PROGRAM_ALIGNMENT - 1) / PROGRAM_ALIGNMENT * PROGRAM_ALIGNMENT;
-        }
+        size_t bytes = 0;
+        for (int i = 0; i < 2 * PROGRAM_AXES; i++)
+            if (r->slabs[i].end > 0)
+                lay_slab(j, r, &r->slabs[i], pass > 0 ? t->slabs.device : NULL, &bytes);
         team_make_room(j, t, &t->slabs, bytes, false);
     }
 }
 
 static void send_slab(job *j, const run *r, const slab *s, const leap *by, void *stream) {
     const program *p = r->kernel->program;
-    launch l = r->launch;
-    l.size[s->axis] = l.end[s->axis] = s->end - s->begin;
-    l.origin[s->axis] += s->begin;
+    launch l = grid_of(r, s);
+    if (r->part.steps == 1 && p->grid.layer_count > 0) {
+        size_t bytes;
+        layers_measure(j, p, &l, &bytes);
+        for (int i = 0; i < p->grid.layer_count; i++)
+            l.temporaries[i].data = s->layers[i];
+    }
     for (int i = 0; i < p->array_count; i++)
         if (p->arrays[i].written)
             l.grids[i] = s->written[i];
@@ -221,7 +282,7 @@ static void find_sources(const run *r, const int *stale, int count, launch_grid 
 
 /* Shorter launches may ask for other slabs. */
 static bool fits_slabs(const run *r, const leap *by) {
-    for (int i = 0; i < 2 * PROGRAM_AXES; i++) {
+    for (int i = 0; r->part.steps > 1 && i < 2 * PROGRAM_AXES; i++) {
         const slab *s = &r->slabs[i];
         int64_t size[3] = {r->part.size[0], r->part.size[1], r->part.size[2]};
         size[s->axis] = s->end - s->begin;
@@ -231,7 +292,7 @@ static bool fits_slabs(const run *r, const leap *by) {
     return true;
 }
 
-static bool make_several(job *j, run *r, const leap *by) {
+static bool make_apart(job *j, run *r, const leap *by) {
     device *d = r->kernel->context->device;
     void *side = r->team->side;
     int stale[LAUNCH_ARRAYS];
@@ -245,6 +306,7 @@ static bool make_several(job *j, run *r, const leap *by) {
         if (r->slabs[i].end > 0)
             send_slab(j, r, &r->slabs[i], by, side);
     run_send(j, r, &r->launch, by, r->stream);
+    r->slabs_cleared = r->launch.cleared = true;
     steps_rotate(r->kernel->program, &r->launch, r->final);
     halo_send(j, &r->halo, &r->launch, stale, count, sources, side);
     d->ops->order(d, j, side, r->stream);
@@ -258,8 +320,8 @@ bool hidden_make(job *j, run *r, const leap *by, const leap *next) {
     const sg_team *t = r->team;
     if (r->fresh - by->steps >= next->steps) /* ghost cells last */
         return false;
-    if (by->way != steps_single(p).way)
-        return make_several(j, r, by);
+    if (by->way != steps_single(p).way || (r->part.steps == 1 && r->slab_count > 0))
+        return make_apart(j, r, by);
     if ((t->side == NULL && t->hiding != HIDES_ALL) || t->hiding == HIDES_NONE || r->depth > 1 ||
         !hidden_can(p))
         return false;

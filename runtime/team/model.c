@@ -17,6 +17,10 @@ static double larger(double a, double b) {
     return a > b ? a : b;
 }
 
+static double smaller(double a, double b) {
+    return a < b ? a : b;
+}
+
 const team_link *model_link(sg_link link) {
     return &links[link];
 }
@@ -42,6 +46,11 @@ double model_rate(const program *p, const sg_team_part *part, double seconds) {
     return points * p->grid.bytes_per_point / seconds;
 }
 
+/* Of slabs that are made apart, by so many launches. */
+static double cost_of_slabs(double whole, double share, int launches) {
+    return order_seconds + launches * launch_seconds + share * whole;
+}
+
 static double cell_bytes(const program *p) {
     size_t most = 0;
     for (int i = 0; i < p->array_count; i++)
@@ -50,13 +59,22 @@ static double cell_bytes(const program *p) {
     return (double)most;
 }
 
-/* Fewer exchanges of wider ghost cells compute more: with k launches a step takes latency / k, and
-   on average (k − 1) / 2 more layers of cells at each cut. A step whose exchange is hidden takes
-   some time too, as it has more launches, and waits for what is longer than the step. */
+/* What a step takes longer, as a share, if ghost cells add so much to a part: blocks that were to
+   fill a GPU just so make another wave. 1 % costs nothing that shows; 9 % took 19 % (256³ on two
+   H200s, 11 launches between exchanges). */
+static double more_waves(double wider) {
+    return wider > 0.01 ? 0.2 : 0;
+}
+
+/* Fewer exchanges of wider ghost cells compute more: with k launches a step takes latency / k, on
+   average (k − 1) / 2 more layers of cells at each cut, and perhaps another wave of blocks. A step
+   whose exchange is hidden takes some time too, as it has more launches, and waits for what is
+   longer than the step. */
 int parts_launches(const team_link *l, double rate, const program *p, const sg_team_part *part) {
     enum { MOST = 16 };
     double points = 1, layer = 0, bytes = 0;
     int64_t most = MOST;
+    int slabs = 0;
     for (int axis = 0; axis < p->dims; axis++)
         points *= (double)part->global[axis] / part->ranks[axis];
     for (int axis = 0; axis < p->dims; axis++) {
@@ -64,6 +82,7 @@ int parts_launches(const team_link *l, double rate, const program *p, const sg_t
         const double cells = (double)part->global[axis] / ranks;
         const int64_t reach = p->grid.low[axis] + p->grid.high[axis];
         const int sides = ranks == 1 ? 0 : ranks == 2 && !p->grid.periodic[axis] ? 1 : 2;
+        slabs += reach > 0 ? sides : 0;
         layer += sides * (double)reach / 2 / cells;
         bytes += sides * (double)reach / 2 * points / cells * cell_bytes(p);
         if (sides > 0 && reach > 0 && (int64_t)cells / (4 * reach) < most)
@@ -73,17 +92,18 @@ int parts_launches(const team_link *l, double rate, const program *p, const sg_t
     const bool hides = l->hides_single && hidden_can(p);
     const double exchange = l->latency + bytes / l->rate;
     double best = hides ? larger(order_seconds, exchange - step) : exchange;
+    if (l->hides_several && !hidden_can(p)) {
+        const double apart = cost_of_slabs(step, 3 * layer, slabs * hidden_launches(p));
+        best = smaller(best, apart + larger(exchange - step, 0));
+    }
     int chosen = 1;
-    for (int k = 2; k <= most && k * layer <= 0.01; k++) {
-        const double cost = l->latency / k + bytes / l->rate + step * layer * (k - 1) / 2;
+    for (int k = 2; k <= most; k++) {
+        const double cost =
+            l->latency / k + bytes / l->rate + step * (layer * (k - 1) / 2 + more_waves(k * layer));
         if (cost < best)
             best = cost, chosen = k;
     }
     return chosen;
-}
-
-static double cost_of_slabs(double whole, double share, int slabs) {
-    return order_seconds + slabs * launch_seconds + share * whole;
 }
 
 bool model_hides(const team_link *l, double whole, double share, int slabs, double bytes) {
@@ -92,14 +112,16 @@ bool model_hides(const team_link *l, double whole, double share, int slabs, doub
            cost_of_slabs(whole, share, slabs) < (exchange < whole ? exchange : whole);
 }
 
-/* More layers than the own cells, on average, in steps of launches between which there is no
-   exchange. */
-static double extra_layers(const sg_team_part *part) {
+/* The share of more work in steps of launches between which there is no exchange: more layers than
+   the own cells, on average, and more waves. */
+static double extra_work(const sg_team_part *part) {
     double layer = 0;
     for (int axis = 0; axis < PROGRAM_AXES; axis++)
         layer += (double)(part->low[axis] + part->high[axis]) /
                  (double)(part->end[axis] - part->begin[axis]);
-    return layer / part->launches * (part->launches - 1) / 2;
+    return part->launches == 1
+               ? 0
+               : layer / part->launches * (part->launches - 1) / 2 + more_waves(layer);
 }
 
 void model_forecast(const team_link *l, const run *r, int64_t cells, double step,
@@ -109,21 +131,22 @@ void model_forecast(const team_link *l, const run *r, int64_t cells, double step
     const double exchange = f->messages > 0 ? l->latency + (double)f->bytes / l->rate : 0;
     const double size = (double)part->size[0] * (double)part->size[1] * (double)part->size[2];
     const double share = (double)cells / size;
+    const int slabs = r->slab_count * hidden_launches(r->kernel->program);
+    const bool apart = hidden_apart(r);
     f->latency = l->latency;
     f->rate = l->rate;
     f->exchange_seconds = exchange / depth;
-    f->interior_seconds = step * (1 + (part->steps == 1 ? extra_layers(part) : 0));
+    f->interior_seconds = step * (1 + (part->steps == 1 ? extra_work(part) : 0));
     f->seconds = f->interior_seconds + f->exchange_seconds;
     if (f->messages == 0)
         return;
-    if (part->steps > 1)
-        f->hidden = cells > 0 && model_hides(l, whole, share, r->slab_count, (double)f->bytes);
+    if (apart)
+        f->hidden = cells > 0 && model_hides(l, whole, share, slabs, (double)f->bytes);
     else
         f->hidden = l->hides_single && depth == 1 && hidden_can(r->kernel->program);
-    if (f->hidden && part->steps > 1) /* one in so many launches */
-        f->seconds =
-            f->interior_seconds +
-            (cost_of_slabs(whole, share, r->slab_count) + larger(exchange - whole, 0)) / depth;
+    if (f->hidden && apart) /* one in so many launches */
+        f->seconds = f->interior_seconds +
+                     (cost_of_slabs(whole, share, slabs) + larger(exchange - whole, 0)) / depth;
     else if (f->hidden)
         f->seconds = larger(step + order_seconds, exchange);
 }

@@ -216,3 +216,7 @@ void nccl_close(nccl *n) {
 void nccl_abort(nccl *n) {
     leave(n, stop);
 }
+
+bool nccl_is_lent(const nccl *n) {
+    return n != NULL && n->lent;
+}

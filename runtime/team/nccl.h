@@ -27,6 +27,7 @@ void nccl_close(nccl *); /* NULL is allowed */
 /* Ends what is under way, for which other ranks may never come; nothing can be sent afterwards. Not
    on a communicator of the caller's. NULL is allowed. */
 void nccl_abort(nccl *);
+bool nccl_is_lent(const nccl *); /* of a communicator of the application's; NULL is allowed */
 
 /* "NCCL 2.28.3"; its file, and the step of the search that found it. */
 const char *nccl_name(const nccl *);

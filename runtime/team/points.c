@@ -241,6 +241,8 @@ static void fetch(job *j, const sg_team_points *p, const trace *t, int64_t first
 void run_before_step(job *j, const run *r, int64_t done) {
     const sg_point_sets *s = r->points->sets;
     const int64_t left = r->count - done;
+    if (done == 0) /* an earlier run may wait for ranks that have failed */
+        team_settle(j, r->team, r->stream);
     if (done % s->rows == 0)
         points_bring(j, s, r->launch.step, left < s->rows ? left : s->rows);
 }

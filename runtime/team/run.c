@@ -206,12 +206,21 @@ void run_send(job *j, const run *r, launch *l, const leap *by, void *stream) {
         launch_fail(j, r->kernel, code);
 }
 
+/* What reads ghost cells on the caller's stream waits for an exchange on the side stream. */
+static void join_side(job *j, run *r) {
+    device *d = r->kernel->context->device;
+    if (r->beside)
+        d->ops->order(d, j, r->team->side, r->stream);
+    r->beside = false;
+}
+
 /* Makes a launch; its exchange comes with it where it can be hidden, else before the launch that
    needs it. */
 static void make_launch(job *j, run *r, const leap *by, const leap *next, int64_t left) {
     place_box(r, by, left);
     if (left > by->steps && r->points == NULL && hidden_make(j, r, by, next))
         return;
+    join_side(j, r);
     run_send(j, r, &r->launch, by, r->stream);
     r->launch.cleared = true;
     steps_rotate(r->kernel->program, &r->launch, r->final);
@@ -227,13 +236,22 @@ static leap choose_leap(const run *r, int64_t left) {
 }
 
 static void make_steps(job *j, run *r) {
-    device *d = r->kernel->context->device;
+    const sg_team *t = r->team;
+    r->halo.given = alike_of(r);
+    r->halo.compares = t->stores == NULL && t->nccl == NULL;
     halo_show(j, &r->halo, &r->launch);
+    if (t->stores == NULL && t->nccl != NULL)
+        alike_agree(j, r);
+    if (r->halo.compares && r->count == 0)
+        halo_compare(j, &r->halo);
     for (int64_t done = 0; done < r->count;) {
         const int64_t left = r->count - done;
         const leap by = choose_leap(r, left), next = choose_leap(r, left - by.steps);
-        if (r->fresh < by.steps)
+        if (r->fresh < by.steps) {
+            join_side(j, r);
             run_fill(j, r, done == 0, r->stream);
+        }
+        r->halo.compares = false;
         if (r->points != NULL)
             run_before_step(j, r, done);
         make_launch(j, r, &by, &next, left);
@@ -242,8 +260,7 @@ static void make_steps(job *j, run *r) {
         if (r->points != NULL)
             run_after_step(j, r, done);
     }
-    if (r->team->side != NULL)
-        d->ops->order(d, j, r->team->side, r->stream);
+    join_side(j, r);
 }
 
 /* Whether the part is what sg_team_arrange makes. */

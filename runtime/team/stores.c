@@ -45,6 +45,21 @@ typedef struct opened {
     void *base;
 } opened;
 
+/* The arrays of a run, of this rank and of all: found again in the next run, since handles of
+   memory cost more than a short run, and cannot be asked for while a stream is captured. */
+typedef struct shown {
+    int arrays;
+    struct {
+        const void *data;
+        uint64_t memory;
+        int64_t stride[3];
+    } own[LAUNCH_ARRAYS];
+    unsigned char **data; /* of all ranks, by rank, as this one reaches them */
+    stores_array *all;
+    size_t room; /* of both */
+} shown;
+enum { SHOWN = 8 };
+
 struct stores {
     sg_context *context;
     job *job;
@@ -56,10 +71,9 @@ struct stores {
     opened *open;
     size_t open_count;
 
-    /* Of the run: arrays of all ranks, by rank, as this one reaches them. */
-    unsigned char **data;
-    const stores_array *all;
-    int arrays;
+    shown shown[SHOWN];
+    int next;         /* of these to be used: the same on all ranks */
+    const shown *now; /* of the run */
 };
 
 static const program *make_program(job *j, const char *arch) {
@@ -139,15 +153,50 @@ bool stores_meet(stores *s, const device_place *words, int ranks) {
     return true;
 }
 
-bool stores_prepare(job *j, stores *s, const stores_array *all, int ranks, int arrays) {
-    s->all = all;
-    s->arrays = arrays;
-    s->data = job_array(j, (size_t)ranks * (size_t)arrays, sizeof *s->data);
-    for (int i = 0; i < ranks * arrays; i++) {
-        s->data[i] = reach(s, &all[i].place);
-        if (s->data[i] == NULL)
+int stores_find(const stores *s, const launch *l, int arrays) {
+    device *d = s->context->device;
+    for (int which = 0; which < SHOWN; which++) {
+        const shown *w = &s->shown[which];
+        bool same = w->arrays == arrays;
+        for (int i = 0; i < arrays && same; i++)
+            same = w->own[i].data == l->grids[i].data &&
+                   memcmp(w->own[i].stride, l->grids[i].stride, sizeof w->own[i].stride) == 0;
+        for (int i = 0; i < arrays && same; i++)
+            same = w->own[i].memory != 0 &&
+                   w->own[i].memory == d->ops->memory_number(d, l->grids[i].data);
+        if (same)
+            return which;
+    }
+    return -1;
+}
+
+void stores_recall(stores *s, int which) {
+    s->now = &s->shown[which];
+}
+
+bool stores_prepare(stores *s, const launch *l, const stores_array *all, int ranks, int arrays) {
+    device *d = s->context->device;
+    shown *w = &s->shown[s->next++ % SHOWN];
+    const size_t count = (size_t)ranks * (size_t)arrays;
+    if (count > w->room) {
+        w->data = job_array(s->job, count, sizeof *w->data);
+        w->all = job_array(s->job, count, sizeof *w->all);
+        w->room = count;
+    }
+    w->arrays = 0; /* it is not found if it is not whole */
+    memcpy(w->all, all, count * sizeof *all);
+    for (size_t i = 0; i < count; i++) {
+        w->data[i] = reach(s, &all[i].place);
+        if (w->data[i] == NULL)
             return false;
     }
+    for (int i = 0; i < arrays; i++) {
+        w->own[i].data = l->grids[i].data;
+        w->own[i].memory = d->ops->memory_number(d, l->grids[i].data);
+        memcpy(w->own[i].stride, l->grids[i].stride, sizeof w->own[i].stride);
+    }
+    w->arrays = arrays;
+    s->now = w;
     return true;
 }
 
@@ -174,12 +223,12 @@ static int64_t offset_of(const int64_t at[3], const int64_t stride[3]) {
 static stored_face make_face(const stores *s, const sg_kernel *k, const launch_grid *own,
                              const face *f, int origin) {
     const size_t element = program_grid_bytes(k->program, origin);
-    const int there = f->rank * s->arrays + origin;
-    const int64_t *stride = s->all[there].stride;
+    const int there = f->rank * s->now->arrays + origin;
+    const int64_t *stride = s->now->all[there].stride;
     stored_face out = {
         .from = own->data + offset_of(f->begin, own->stride) * (int64_t)element,
         .element = (int32_t)element,
-        .to = s->data[there] + offset_of(f->there, stride) * (int64_t)element,
+        .to = s->now->data[there] + offset_of(f->there, stride) * (int64_t)element,
         .from_stride = {own->stride[1], own->stride[2]},
         .to_stride = {stride[1], stride[2]},
     };

@@ -21,8 +21,15 @@ device_place stores_place(const stores *); /* of its words */
 bool stores_meet(stores *, const device_place *words, int ranks);
 void stores_close(stores *); /* NULL is allowed */
 
-/* Before a run: the arrays of all ranks, by rank. False: some cannot be reached. */
-bool stores_prepare(job *, stores *, const stores_array *all, int ranks, int arrays);
+/* Before a run: the arrays of all ranks, by rank, of which the launch has this rank's. False: some
+   cannot be reached. */
+bool stores_prepare(stores *, const launch *, const stores_array *all, int ranks, int arrays);
+
+/* Where this rank's arrays of an earlier run are kept, in the same memory still; −1: nowhere. Asks
+   nothing that a stream that is captured would mind. */
+int stores_find(const stores *, const launch *, int arrays);
+/* Takes the arrays of all ranks of that run again. */
+void stores_recall(stores *, int which);
 
 /* Sends the faces of these arrays of the launch, and waits for the neighbours', on the stream.
    `origins`: the number that each array's buffer had in stores_prepare. `asks`: neighbours may

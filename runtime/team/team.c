@@ -11,72 +11,6 @@
 
 static const double usual_seconds = 120;
 
-/* ---- NCCL as the only way to speak ----------------------------------------------------------- */
-
-typedef struct speech {
-    sg_team *team;
-    const sg_message *sends, *receives;
-    int send_count, receive_count;
-} speech;
-
-static size_t bytes_of(const sg_message *messages, int count) {
-    size_t bytes = 0;
-    for (int i = 0; i < count; i++)
-        bytes += messages[i].bytes;
-    return bytes;
-}
-
-typedef struct room {
-    device *device;
-    void *memory;
-} room;
-
-static void free_room(void *argument) {
-    const room *r = argument;
-    r->device->ops->free(r->device, r->memory);
-}
-
-/* Host memory goes by way of the GPU's. */
-static void speak(job *j, void *argument) {
-    const speech *s = argument;
-    device *d = s->team->context->device;
-    const size_t out = bytes_of(s->sends, s->send_count);
-    const size_t in = bytes_of(s->receives, s->receive_count);
-    room *r = job_alloc(j, sizeof *r);
-    *r = (room){d, d->ops->alloc(d, j, out + in)};
-    job_defer(j, free_room, r);
-    sg_message *sends = job_array(j, (size_t)s->send_count + 1, sizeof *sends);
-    sg_message *receives = job_array(j, (size_t)s->receive_count + 1, sizeof *receives);
-    unsigned char *at = r->memory;
-    for (int i = 0; i < s->send_count; at += s->sends[i++].bytes) {
-        sends[i] = (sg_message){s->sends[i].rank, at, s->sends[i].bytes};
-        d->ops->upload(d, j, at, s->sends[i].data, s->sends[i].bytes);
-    }
-    for (int i = 0; i < s->receive_count; at += s->receives[i++].bytes)
-        receives[i] = (sg_message){s->receives[i].rank, at, s->receives[i].bytes};
-    nccl_exchange(j, s->team->nccl, sends, s->send_count, receives, s->receive_count, NULL);
-    d->ops->synchronize(d, j, NULL);
-    for (int i = 0; i < s->receive_count; i++)
-        d->ops->download(d, j, s->receives[i].data, receives[i].data, receives[i].bytes);
-    job_keep(j, r);
-    free_room(r);
-}
-
-static int speak_by_nccl(void *user, const sg_message *sends, int send_count,
-                         const sg_message *receives, int receive_count, double seconds,
-                         char why[SG_WHY]) {
-    speech s = {user, sends, receives, send_count, receive_count};
-    job *own = NULL;
-    (void)seconds;
-    if (send_count + receive_count == 0)
-        return 0;
-    const fault f = job_run(&s.team->context->memory, speak, &s, &own);
-    if (f != FAULT_NONE)
-        snprintf(why, SG_WHY, "%s", own != NULL ? job_error_text(own) : "out of memory");
-    job_end(own);
-    return f == FAULT_NONE ? 0 : 1;
-}
-
 /* ---- opening --------------------------------------------------------------------------------- */
 
 /* What a rank tells the others first. */
@@ -132,18 +66,23 @@ static int find_shared(const introduction *all, int ranks, int *other) {
     return -1;
 }
 
-/* Whether all ranks are on GPUs of one machine that reach each other. */
+/* Whether all ranks are on GPUs of one machine that reach each other. A GPU that two ranks share
+   may not make the exchange of one while that of the other waits for it: they have one stream where
+   both take the default one. */
 static bool reach_all(job *j, sg_team *t, const introduction *all) {
     enum { MOST_RANKS = 64 }; /* of one machine */
     const int ranks = t->transport.ranks;
     const char *wish = getenv("SG_TEAM_STORES");
+    int other;
+    const bool crowded = find_shared(all, ranks, &other) >= 0 &&
+                         !(wish != NULL && strcmp(wish, "shared") == 0); /* for tests */
     int32_t *good = job_array(j, (size_t)ranks, sizeof *good), own;
     device_place *places = job_array(j, (size_t)ranks, sizeof *places);
     own = !(wish != NULL && strcmp(wish, "none") == 0) && !t->context->device->ops->host_memory;
     for (int i = 0; i < ranks; i++)
         if (strcmp(all[i].host, all[0].host) != 0)
             own = 0;
-    if (ranks < 2 || ranks > MOST_RANKS)
+    if (ranks < 2 || ranks > MOST_RANKS || crowded)
         return false;
     team_gather(j, t, &own, sizeof own, good);
     for (int i = 0; i < ranks; i++)
@@ -257,13 +196,18 @@ static void name_engine(sg_team *t) {
 static void end_team(void *argument) {
     sg_team *t = argument;
     device *d = t->context->device;
+    const bool stuck = t->broken[0] != '\0' && nccl_is_lent(t->nccl);
     stores_close(t->stores);
     nccl_close(t->nccl);
+    if (t->side != NULL)
+        d->ops->stream_close(d, t->side);
+    if (stuck) /* freeing would wait for what the application's communicator may wait for for ever
+                */
+        return;
+    d->ops->free(d, t->left);
     team_free(t, &t->outgoing);
     team_free(t, &t->incoming);
     team_free(t, &t->slabs);
-    if (t->side != NULL)
-        d->ops->stream_close(d, t->side);
 }
 
 static void close_transport(const sg_transport *t) {

@@ -23,6 +23,12 @@ typedef struct team_division {
     int ranks[3];
 } team_division;
 
+/* What all ranks give alike to a run. */
+typedef struct alike {
+    uint64_t kernel, part, parameters, points;
+    int64_t count, step;
+} alike;
+
 struct sg_team {
     sg_context *context;
     job *job;               /* holds the team itself */
@@ -39,7 +45,11 @@ struct sg_team {
     team_hiding hiding;
     team_division *divisions;
     size_t division_count;
+    void *left; /* device memory of a speech by NCCL that was not over; freed with the team */
     void *side; /* a stream of high priority, for stores and NCCL; else NULL */
+
+    alike known[16]; /* that were compared, the oldest replaced first: the same on all ranks */
+    int known_count, known_next;
 };
 
 digest team_digest(const sg_kernel *);
@@ -75,6 +85,10 @@ void team_settle(job *, sg_team *, void *stream);
 /* Tells all others why this rank gives up. */
 void transport_abandon(const sg_transport *, const char *why);
 void team_abandon(sg_team *, const char *why);
+
+/* The exchange of a transport whose user is the team (by_nccl.c). */
+int speak_by_nccl(void *user, const sg_message *sends, int send_count, const sg_message *receives,
+                  int receive_count, double seconds, char why[SG_WHY]);
 
 /* ---- networks (network.c) -------------------------------------------------------------------- */
 
@@ -161,6 +175,8 @@ typedef struct halo {
     const sg_kernel *kernel;
     face sends[PART_FACES], receives[PART_FACES];
     int send_count, receive_count;
+    alike given;   /* to the run */
+    bool compares; /* in the next exchange by the transport */
 } halo;
 
 /* The bytes of the faces' cells of these arrays. */
@@ -169,8 +185,12 @@ size_t faces_bytes(const program *, const face *, int face_count, const int *arr
 /* Makes room for exchanges of these arrays at a time. */
 void halo_prepare(job *, const halo *, const int *arrays, int count);
 
-/* Where other ranks find the arrays of a run, before its first exchange. Collective. */
+/* Where other ranks find the arrays of a run, before its first exchange; and compares what they
+   were given. For stores alone. Collective. */
 void halo_show(job *, const halo *, const launch *);
+
+/* Compares what neighbours were given for a run without an exchange. For the transport alone. */
+void halo_compare(job *, const halo *);
 
 /* Exchanges the ghost cells of these arrays of the launch, whose buffers are those of the run's
    beginning by `final`. `written`: a launch may have written ghost cells since the last exchange.
@@ -185,14 +205,17 @@ void halo_send(job *, const halo *, const launch *, const int *arrays, int count
                const launch_grid *sources, void *stream);
 void halo_take(job *, const halo *, const launch *, const int *arrays, int count, void *stream);
 
-/* ---- runs (run.c, hidden.c) ------------------------------------------------------------------ */
+/* ---- runs (run.c, hidden.c, alike.c) --------------------------------------------------------- */
 
-/* A piece of a part that is as wide as the part along all axes but one, and the arrays that a
-   launch of several steps writes for it alone. */
+/* A piece of a part that is as wide as the part along all axes but one, and the memory that its
+   launches write: arrays, and the layers between launches. */
 typedef struct slab {
     int axis;
     int64_t begin, end; /* along it, in the local arrays; none: there is no such slab */
+    int64_t first,
+        after; /* of these the cells that are sent: a box of a step of several launches */
     launch_grid written[LAUNCH_ARRAYS];
+    unsigned char *layers[LAUNCH_TEMPORARIES];
 } slab;
 
 /* A call of sg_team_run. */
@@ -212,10 +235,12 @@ typedef struct run {
     int64_t depth; /* steps for which filled ghost cells last */
     int64_t fresh; /* steps for which they still do */
     bool written;  /* launches have written ghost cells since they were filled, or none are known */
+    bool beside;   /* an exchange on the side stream may be under way, for which none has waited */
     int final[LAUNCH_ARRAYS];
 
-    slab slabs[2 * PROGRAM_AXES]; /* of launches of several steps whose exchange is hidden */
+    slab slabs[2 * PROGRAM_AXES]; /* of launches that cannot make them in their place */
     int slab_count;
+    bool slabs_cleared; /* their layers that are cleared once in a run have been */
 } run;
 
 /* The arrays whose ghost cells are to be filled: at first all that are read there, later those that
@@ -225,6 +250,13 @@ void run_fill(job *, run *, bool first, void *stream);
 void run_send(job *, const run *, launch *, const leap *, void *stream);
 
 sg_status run_team_steps(run *);
+
+alike alike_of(const run *);
+/* Fails where ranks were given what is not alike. */
+void alike_compare(job *, const sg_kernel *, int rank, const alike *mine, int other,
+                   const alike *theirs);
+/* Asks all ranks, if this was not compared before. Collective. */
+void alike_agree(job *, run *);
 
 /* Reads the part and the arguments of a call, and finds what its exchanges move: with `corners` the
    corners too. */
@@ -236,12 +268,19 @@ void run_before_step(job *, const run *, int64_t done);
 void run_after_step(job *, const run *, int64_t done);
 void run_check_points(job *, const sg_kernel *, const sg_team_part *);
 
-/* Finds the slabs of launches of several steps, if hiding their exchange pays, and their memory. */
+/* Finds the slabs of launches that cannot make them in their place, if hiding their exchange pays,
+   and their memory. */
 void hidden_prepare(job *, run *);
 
-/* Whether a single step can make its slabs before the rest: a filter in passes, or a step of
-   several launches, has results between them that both would write. */
+/* Whether a single step can make its slabs before the rest, in their place: a filter in passes, or
+   a step of several launches, has results between them that both would write. */
 bool hidden_can(const program *);
+
+/* Whether slabs are made apart, of launches that cannot make them in their place. */
+bool hidden_apart(const run *);
+
+/* The launches of a step: those of a system, and the passes of a filter. */
+int hidden_launches(const program *);
 
 /* The cells of all slabs; 0: a launch cannot make one. */
 int64_t hidden_cells(run *);

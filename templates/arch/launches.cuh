@@ -31,3 +31,19 @@ template <class T> __device__ __forceinline__ T load_behind(const T *from) {
     memcpy(&to, word, sizeof to);
     return to;
 }
+
+// Loads what no launch writes. Only such loads may come before that wait.
+template <class T> __device__ __forceinline__ T load_ahead(const T *from) {
+    const auto at = __cvta_generic_to_global(from);
+    T to;
+    if constexpr (sizeof(T) == 8) {
+        unsigned long long word;
+        asm("ld.global.nc.u64 %0, [%1]; // ahead" : "=l"(word) : "l"(at));
+        memcpy(&to, &word, sizeof to);
+    } else {
+        unsigned word;
+        asm("ld.global.nc.u32 %0, [%1]; // ahead" : "=r"(word) : "l"(at));
+        memcpy(&to, &word, sizeof to);
+    }
+    return to;
+}

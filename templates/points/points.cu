@@ -22,7 +22,7 @@ __device__ __forceinline__ Real corner_weight(const Arguments &a, Index point, i
     Real product = 1;
 #pragma unroll
     for (int axis = 0; axis < plan::dims; ++axis)
-        product *= load(a.weight + (2 * axis + (corner >> axis & 1)) * a.points + point);
+        product *= load_ahead(a.weight + (2 * axis + (corner >> axis & 1)) * a.points + point);
     return product;
 }
 
@@ -64,7 +64,7 @@ __device__ __forceinline__ void find_cell(const Arguments &a, Index point, int c
                                           Index (&cell)[3]) {
 #pragma unroll
     for (int axis = 0; axis < plan::dims; ++axis)
-        cell[axis] = load(a.base + axis * a.points + point) + (corner >> axis & 1);
+        cell[axis] = load_ahead(a.base + axis * a.points + point) + (corner >> axis & 1);
 }
 
 // A thread a point.
@@ -126,12 +126,12 @@ extern "C" __global__ void __launch_bounds__(plan::threads)
     const Index item = static_cast<Index>(blockIdx.x) * plan::threads + threadIdx.x;
     if (item >= a.count)
         return;
-    const Index begin = load(a.begin + item), end = load(a.begin + item + 1);
-    const Index first = load(a.entry + begin);
+    const Index begin = load_ahead(a.begin + item), end = load_ahead(a.begin + item + 1);
+    const Index first = load_ahead(a.entry + begin);
     Index cell[3] = {0, 0, 0};
     find_cell(a, first / corners, static_cast<int>(first % corners), cell);
     Real weight = corner_weight(a, first / corners, static_cast<int>(first % corners));
-    Real sample = load(a.row + first / corners);
+    Real sample = load_ahead(a.row + first / corners);
     await_launch_before();
     Real sum = 0;
     for (Index i = begin;;) {
@@ -139,9 +139,9 @@ extern "C" __global__ void __launch_bounds__(plan::threads)
         sum = fma(weight, injected(at, a), sum);
         if (++i == end)
             break;
-        const Index entry = load(a.entry + i), point = entry / corners;
+        const Index entry = load_ahead(a.entry + i), point = entry / corners;
         weight = corner_weight(a, point, static_cast<int>(entry % corners));
-        sample = load(a.row + point);
+        sample = load_ahead(a.row + point);
     }
 #if defined(PLAN_NARROW)
     add_to_cell(a, a.target, cell, sum);

@@ -4,7 +4,6 @@
 //     distance 1   ab  cd  ef  gh      lane 0 takes from lane 1, lane 2 from lane 3 …
 //     distance 2   abcd    efgh
 //     distance 4   abcdefgh
-
 constexpr int warps = plan::threads / 32;
 constexpr bool at_once = can_join_lanes && plan::lanes != 0; // all lanes' by one instruction
 

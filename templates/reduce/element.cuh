@@ -1,5 +1,4 @@
-// What a reduction joins. plan.h supplies `none()`, `combine(arguments, a, b)` and what makes an
-// element of the input's: `element(arguments, x)`, or of two inputs `element(arguments, x, y)`.
+// What a reduction joins; the plan has `none`, `combine` and `element`.
 #if PLAN_PLACES
 struct alignas(8) Item {
     Real value;

@@ -1,20 +1,17 @@
-// What the tiles of a persistent scan publish for each other, and how a tile finds what comes before
-// it. A tile publishes its sum. The last tile of a group of 32 publishes the group's sum, and then the
-// prefix: the sum of everything up to the group's end.
+// What tiles publish for each other. A tile publishes its sum. The last tile of a group of 32 publishes
+// the group's sum, and then the prefix: the sum of everything up to the group's end.
 //
-//     group     0                  1                  2
 //     tile      0 1 2 …  31        32 33 …  63        64 65 66
 //     published s s s …            s  s  …            s  s  –
 //                      S P                 S –
 //                        └────────────→────┴──────────→  before 66: P0 ∘ S1 ∘ (s64 ∘ s65)
 //
-// A tile reads 32 words of its group and those of the 32 groups before it, all at once. It takes the
-// nearest known prefix, joins the sums of the groups after that, and then those of its own group, by
-// a tree whose shape does not change: results are the same bits on every run.
+// A tile reads the words of its group and of the 32 groups before it, all at once. It takes the nearest
+// known prefix and joins sums by a tree of one shape: results are the same bits on every run.
 //
-// Nobody prepares the memory that blocks share, and a replay has the same tag. So a word is marked
-// with the tag where its one reader erases it: up to 32 tiles have a word for each two tiles. Words
-// with many readers are marked with the moment of the launch, which the first block tells the others.
+// Nobody prepares this memory, and a replay has the same tag. So a word is marked with the tag where its
+// one reader erases it: up to 32 tiles have a word for each two tiles. Words with many readers are
+// marked with the moment of the launch, which the first block tells the others.
 struct alignas(32) GroupWords { MarkedWord sum, prefix; };
 
 // Of `published`: a word for each two tiles of a single group, one for each block, and the tiles'.
@@ -164,13 +161,3 @@ __device__ __forceinline__ Real look_back(const Arguments &arguments, const Boar
     const Real inside = shuffle(through, mates.place == 0 ? 0 : mates.place - 1);
     return mates.place == 0 ? before : chain(arguments, before, inside);
 }
-
-#if PLAN_AHEAD > 1
-// Publishes the sum of the group whose last tile is `mine`, before that tile looks back.
-__device__ __forceinline__ void publish_group_early(const Arguments &arguments, const Board &board,
-                                                    Tile mine, Real all) {
-    const Real sum = Mates(board, mine, all).scan(arguments, board);
-    if (lane() == warp_size - 1)
-        board.put(&board.groups[mine / warp_size].sum, sum);
-}
-#endif

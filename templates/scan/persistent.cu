@@ -1,14 +1,12 @@
 // persistent: look-back (Merrill, Garland: Single-pass Parallel Prefix Scan with Decoupled Look-back,
-// NVIDIA NVR-2016-002) by blocks that stay. There are as many as the device runs at once. While a
-// block scans one tile, the elements of its next ones are copied into shared memory, so that memory
-// does not idle while blocks wait:
+// NVIDIA NVR-2016-002) by as many blocks as the device runs at once. While a block scans one tile, the
+// elements of its next ones are copied into shared memory, so that memory does not idle:
 //
 //     stage 0   loads 0 | scan 0, look back, store 0 | loads 2 ………………………| scan 2 …
 //     stage 1           | loads 1 …………………………………| scan 1, look back, store | loads 3 …
 //
-// Block b scans tile b, and then those so many blocks further on. Nobody waits for ever: all blocks
-// are resident, and what a block does for a tile waits only for what other blocks do for lower tiles.
-// So of all that is not done yet, the part for the lowest tile waits for nobody.
+// Block b scans tile b, and then those so many blocks further on. Nobody waits for ever: all blocks are
+// resident, and a tile waits only for lower tiles, so the lowest that is not done waits for nobody.
 #include "arch/compilers.cuh"
 #include "arch/memory.cuh"
 #include "arch/shared.cuh"
@@ -73,9 +71,7 @@ extern "C" __global__ void __launch_bounds__(plan::threads, plan::blocks)
 #if PLAN_AHEAD > 1
     // A block that looks back at once waits for the slowest of all. So it sums up its next tile first,
     // and what others need of that one is published long before they ask:
-    //
-    //     ahead=1   publish 0, look back 0, store 0, publish 1, look back 1, store 1, …
-    //     ahead=2   publish 0, publish 1, look back 0, store 0, publish 2, look back 1, store 1, …
+    //     publish 0, publish 1, look back 0, store 0, publish 2, look back 1, store 1, …
     Real next_all = identity(), next_inside = identity();
     if (mine[0] < tiles) {
         copies_wait<unread>();
@@ -126,8 +122,11 @@ extern "C" __global__ void __launch_bounds__(plan::threads, plan::blocks)
         store_items(arguments, shared.part(stage), part_of(mine[0]), item);
         warp_barrier(); // all lanes have read the results before the stage's next elements come
 #if PLAN_AHEAD > 1
-        if (warp() == 0 && second < tiles && board.is_last(second))
-            publish_group_early(arguments, board, second, next_all);
+        if (warp() == 0 && second < tiles && board.is_last(second)) { // its group's sum is early, too
+            const Real sum = Mates(board, second, next_all).scan(arguments, board);
+            if (lane() == warp_size - 1)
+                board.put(&board.groups[second / warp_size].sum, sum);
+        }
 #endif
         stage = beyond;
 #pragma unroll

@@ -9,6 +9,7 @@ using Real = float;
 #define PATTERN_KERNEL_2 example_third
 #define PLAN_ORDERED 0
 #define PLAN_PLACES 0
+#define PLAN_PREPARES 1
 
 struct alignas(8) Parameter {
     Real value;

@@ -77,14 +77,22 @@ __device__ __forceinline__ void read_items(const Arguments &arguments, const Pac
             item[k * pack + i] = from.element[i];
     }
     const Index left = arguments.count - (base + lane() * plan::items);
+#if PLAN_PREPARES
     if (base + warp_items <= arguments.count) {
 #pragma unroll
         for (int i = 0; i < plan::items; ++i)
             item[i] = element(arguments, item[i]);
     } else {
+#else // elements are used as they are
+    if (base + warp_items > arguments.count) {
+#endif
 #pragma unroll
         for (int i = 0; i < plan::items; ++i)
+#if PLAN_PREPARES
             item[i] = i < left ? element(arguments, item[i]) : identity();
+#else
+            item[i] = i < left ? item[i] : identity();
+#endif
     }
 }
 

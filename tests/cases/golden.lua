@@ -38,9 +38,30 @@ keep("bulk_star3d", "star3d2", "bulk tile=64x16 coarsen=z32,y2 vec=4 time=1", "f
 cases[#cases].refusals = { "need sm_90" }
 keep("bulk_box2d", "box2d1", "bulk tile=64 coarsen=y32 vec=2 time=1", "double", "zero")
 cases[#cases].refusals = { "need sm_90" }
+keep("bulk_scaled2d", "wave2d", "bulk tile=64 coarsen=y32 vec=2 time=1", "double", "fixed")
+cases[#cases].refusals = { "need sm_90" }
 keep("bulk_half3d", "star3d2", "bulk tile=64x32 coarsen=z32,y2 vec=8 time=1", "float", "fixed", "half")
 cases[#cases].refusals = { "need sm_90" }
 keep("cached_halo_box2d", "box2d1", "cached-halo tile=32x8 vec=1 time=1", "float", "clamp")
+
+-- Stages of a system, made one after the other in one launch: planes in shared memory, and columns in registers.
+for name, schedule in pairs { chained_waves2d = "1-2: chained tile=24 coarsen=y16 vec=4 time=1 lane=2",
+                              chained_columns2d = "1-2: chained tile=26 coarsen=y16 vec=1 time=1 lane=1" } do
+  cases[#cases + 1] = {
+    name = name,
+    spec = [[return system { name = "waves", dtype = "float", fields = { p = "inout", u = "inout", v = "inout" },
+      boundary = { x = "zero", y = { "fixed", "clamp" } }, parameters = { r = 0.5 },
+      stages = {
+        { update = function(f, p) return { u = f.u(0, 0) - p.r * (f.p(1, 0) - f.p(0, 0)),
+                                           v = f.v(0, 0) - p.r * (f.p(0, 1) - f.p(0, -1)) } end },
+        { update = function(f, p) return { p = f.p(0, 0) - p.r * (f.u(0, 0) - f.u(-1, 0) + f.v(0, 0) - f.v(0, -1)) } end },
+      } }]],
+    schedule = schedule,
+    golden = true,
+    compiled = true, -- the runner judges no systems
+    places = { { size = { 67, 35 } } },
+  }
+end
 
 -- A filter in passes: the arguments that they share, then the plan.h of each.
 cases[#cases + 1] = {
@@ -70,6 +91,15 @@ keep("levels_heat3d", "heat3d", "temporal time=2 tile=24x24 lane=4x4 coarsen=z20
 keep("cascade_wave2d", "wave2d", "temporal time=4 lane=4 coarsen=y64", "float", "zero")
 cases[#cases].places[1].steps = { 4 } -- one launch makes several steps only in a run
 keep("cascade_pair3d", "pair3d", "temporal time=2 tile=24x12 lane=4x2 coarsen=z20", "float", "mirror")
+-- A wave, whose step reads two levels.
+cases[#cases + 1] = {
+  name = "pipeline_wave2d",
+  spec = [[return stencil { name = "wave", boundary = "zero", fields = { u = { use = "inout", levels = 2 } },
+    update = function(f, p) return 2 * f.u(0,0) - f.u.prev(0,0) + apply(laplacian { dims = 2 }, f.u) / 8 end }]],
+  schedule = "temporal time=4 lane=4 stages=2 coarsen=y32",
+  golden = true,
+  places = { { size = { 200, 35 } } },
+}
 cases[#cases + 1] = {
   name = "pipeline_symmetric2d",
   spec = [[return stencil { name = "blur", shape = box(2, 1), dtype = "float",

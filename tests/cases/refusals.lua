@@ -33,7 +33,7 @@ refuse("a tile of too many points", "star3d1", "naive tile=65536x65536x65536", "
 refuse("weights that are not constant", "nonlinear2d", "constant",
   "method constant: constant memory holds the weights of linear updates, and this one is not linear")
 refuse("stages of one update", "star2d1", "chained", "method chained: it makes several stages of a system in one launch, and this is one update")
-refuse("sums of an update that is not linear", "nonlinear2d", "bulk", "method bulk: it keeps partial sums, and the update is not linear")
+refuse("sums of an update that is not linear", "nonlinear2d", "bulk", "method bulk: it keeps partial sums, and the update is neither linear nor")
 cases[#cases + 1] = {
   name = "positions in steps that do not know them",
   spec = "return stencil { name = 'p', update = function(u, p, at) return (u(0, 0) + u(1, 0)) / 2 + at.step end }",
@@ -48,7 +48,7 @@ cases[#cases + 1] = {
   schedule = "constant",
   expect = "method constant: its 6 outputs read their taps of each array in a loop of their own, which makes 36",
 }
-refuse("packs beside constant memory", "star2d1", "constant vec=4", "method constant: it loads single elements; the methods naive, streamed, bulk, chained and temporal have")
+refuse("packs with constant memory", "star2d1", "constant vec=4", "method constant: it loads single elements; the methods naive, streamed, bulk, chained and temporal have")
 refuse("coarsening of a tile without its halo", "star2d1", "cached-halo coarsen=y4", "method cached-halo: it has no coarsening")
 local function refuse_filter(name, weights, schedule, expect)
   cases[#cases + 1] = {

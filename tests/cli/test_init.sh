@@ -44,7 +44,7 @@ npy f8 "$folder/want.npy" '1,' 0.5
 exits 0 run $cpu "$folder/same1.lua" --size 1 --init 'u=where(eq(x, 0), 0.5, 3)' --output "$folder/u.npy"
 is u.npy f8
 
-begin 'a field from a file beside one from an expression, whose size is that of the file'
+begin 'a field from a file and one from an expression, whose size is that of the file'
 npy f4 "$folder/c.npy" '2, 3' 0 0 0 0 0 0
 npy f4 "$folder/want.npy" '2, 3' 0 1 2 0 1 2
 exits 0 run $cpu "$folder/same2.lua" --input c="$folder/c.npy" --init u=x --output "$folder/u.npy"

@@ -513,6 +513,24 @@ reports '"hidden": true'
 exits 0 explain $cpu $big --ranks 1x1x8 --launches 3 --json
 reports "\"bytes\": $((3 * 4 * 2 * 512 * 512))" # both neighbours, three planes each
 reports '"launches": 3'
+# Ghost cells as wide as many launches are too much work where exchanges are hidden, and less than theirs by host memory.
+exits 0 explain $cpu $big --ranks 8
+reports_line() {
+    grep -q "$1" "$out" || flunk "no line '$1': $(cat "$out")"
+}
+reports_line '^  stores over NVLink   1: .* takes 1$'
+reports_line '^  MPI, host memory     1: .* takes \([2-9]\|1[0-9]\)$'
+# Stages that are launches of their own are made apart for the neighbours, where the exchange is long.
+cat >"$folder/apart.lua" <<'END'
+return system { name = "apart", fields = { u = "inout", v = "scratch" }, boundary = "mirror", fuse = false, stages = {
+  { update = function(f) return { v = f.u(1, 0, 0) + f.u(0, -1, 0) + f.u(0, 0, 1) } end },
+  { update = function(f) return { u = f.u(0, 0, 0) / 2 - f.v(0, 1, -1) / 16 } end },
+} }
+END
+exits 0 explain $cpu "$folder/apart.lua" --gpu h200 --size 512x2048x2048 --ranks 1x4x4 --schedule naive
+reports_line '^  NCCL over 400 Gb/s      1 .*, hidden$'
+reports_line '^  stores over NVLink      1 .*, not hidden$'
+rm -f "$folder/apart.lua"
 # Along a periodic axis all ranks have the same neighbours: what explain expects is what ranks send.
 cat >"$folder/torus.lua" <<'END'
 return stencil { name = "torus", shape = box(3, 1), boundary = "periodic", dtype = "double",
@@ -537,6 +555,14 @@ exits 2 explain $cpu specs/reduce_sum.lua --ranks 2
 says 'is no stencil'
 
 # ---- MPI -------------------------------------------------------------------------------------------
+
+begin 'doctor names the MPI of the module'
+SG_MPI="$folder/nothing.so" "$STENCILGEN" doctor >"$out" 2>"$err" || flunk "exit code $?"
+grep -q "^-    MPI .*$folder/nothing.so" "$out" || flunk "$(cat "$out")"
+if has_mpi; then
+    exits 0 doctor
+    grep -q "^ok   MPI  *[A-Za-z].*[0-9], messages of \(host\|device\) memory" "$out" || flunk "$(cat "$out")"
+fi
 
 begin 'processes of MPI'
 if has_mpi; then
@@ -567,6 +593,9 @@ if has_mpi; then
     says 'b_2.vti: cannot write'
     rmdir "$results/b_2.vti"
     holds "$results"
+
+    begin 'processes that a launcher starts without their MPI'
+    SLURM_STEP_NUM_TASKS=4 refused 4 'a launcher started 4 processes, but in Open MPI' $heat --output "$results/b.npy"
 
     begin 'failures of processes of MPI: one message, and nothing left'
     mpi 3 3 run $cpu specs/heat2d5.lua --input "$folder/missing.npy" --output "$results/b.npy"
@@ -668,6 +697,9 @@ if has_mpi; then
     [ "$(grep -c '^[0234] fails: .*rank 1: there is no kernel' "$out")" = 4 ] || flunk "$(cat "$out")"
     told 5 hangs
     [ "$(grep -c '^[0234] fails: .*rank 1 did not answer within 2 s' "$out")" = 4 ] ||
+        flunk "$(cat "$out")"
+    told 5 differs
+    [ "$(grep -c "^[0-4] fails: .*'heat': ranks . and . were given different steps to make: " "$out")" = 5 ] ||
         flunk "$(cat "$out")"
     told 3 refuses
     [ "$(grep -c '^[02] fails: .*rank 1: a transport needs' "$out")" = 2 ] || flunk "$(cat "$out")"

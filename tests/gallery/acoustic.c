@@ -32,7 +32,7 @@ static double uniform(void *user, int64_t x, int64_t y) {
 
 /* The distance of a trace from the exact one until `until` s, in the root mean square and as a part
    of the trace. The grid has `side` cells of h each way, the source in the middle, and the receiver
-   r m beside it. */
+   r m away from it. */
 static double error(gallery *g, double h, double dt, int side, double r, double until) {
     const int64_t steps = (int64_t)lround(until / dt);
     double speed = c, *series = calloc((size_t)steps * 2, sizeof *series), *trace = series + steps;

@@ -1,11 +1,14 @@
 #define STENCIL_KERNEL box2d1_kernel
 #define PLAN_PACKS 1 // as plan::packs, for the preprocessor
 #define PLAN_FLAT 1 // there is no axis y
+#define PLAN_SCALED 0 // sums are scaled by what their point reads
 #define PLAN_KEEPS 0 // a side that the shape reaches over is fixed
 #define PLAN_GIVES 1
 #define PLAN_CLAMPS 0
 #define PLAN_MIRRORS 0
 #define PLAN_WRAPS 0
+#define PLAN_HAS_Y 0
+#define PLAN_HAS_Z 1
 #include "arch/bulk.cuh"
 
 struct plan {
@@ -20,6 +23,7 @@ struct plan {
     static constexpr int high_x = 1, high_y = 0, high_z = 1;
     static constexpr bool packs = true; // rows are loaded and stored as packs
     static constexpr int vector = 2;
+    static constexpr int summed = 1; // arrays that sums read, before the others
     static constexpr int walk = 32; // planes that a block makes
     static constexpr int lane_y = 1; // rows of a thread
     static constexpr int completes_y = 0; // the row that completes a sum, from its own

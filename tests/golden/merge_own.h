@@ -29,16 +29,8 @@ struct Arguments {
 static_assert(sizeof(Arguments) == 48, "the host packs 48 bytes");
 
 struct plan {
-    static constexpr int threads = 128;
-    static constexpr int items = 8;
-    static constexpr int rounds = 4;
-    static constexpr int lanes = 1;
-    static constexpr int stages = 1;
-    static constexpr int blocks = 1;
-    static constexpr int split = 1;
-    static constexpr int early = 0;
-    static constexpr int values = 0;
-    static constexpr int shared_bytes = 8208;
+    static constexpr int threads = 128, items = 8, rounds = 4, lanes = 1, stages = 1, blocks = 1;
+    static constexpr int split = 1, early = 0, values = 0, shared_bytes = 8208;
 };
 
 __device__ __forceinline__ bool before([[maybe_unused]] const Arguments &arguments, [[maybe_unused]] Real a, [[maybe_unused]] Real b) {

@@ -28,16 +28,8 @@ struct Arguments {
 static_assert(sizeof(Arguments) == 80, "the host packs 80 bytes");
 
 struct plan {
-    static constexpr int threads = 256;
-    static constexpr int items = 7;
-    static constexpr int rounds = 1;
-    static constexpr int lanes = 1;
-    static constexpr int stages = 1;
-    static constexpr int blocks = 3;
-    static constexpr int split = 128;
-    static constexpr int early = 396;
-    static constexpr int values = 1;
-    static constexpr int shared_bytes = 21856;
+    static constexpr int threads = 256, items = 7, rounds = 1, lanes = 1, stages = 1, blocks = 3;
+    static constexpr int split = 128, early = 396, values = 1, shared_bytes = 21856;
 };
 
 __device__ __forceinline__ bool before(const Arguments &, Real a, Real b) {

@@ -20,6 +20,8 @@ static_assert(sizeof(Arguments) == 160, "the host packs 160 bytes");
 #define PLAN_CLAMPS 0
 #define PLAN_MIRRORS 0
 #define PLAN_WRAPS 1
+#define PLAN_HAS_Y 0
+#define PLAN_HAS_Z 1
 
 struct plan {
     static constexpr int tile_x = 288, tile_y = 1, tile_z = 1;
@@ -36,6 +38,7 @@ struct plan {
     static constexpr int rows = 2, input_slots = 3, strip_bytes = 128;
     static constexpr int walk = 64, walk_low = 2, walk_high = 2;
     static constexpr int wave = 264; // blocks that run at once
+    static constexpr int carried = 1; // rows from step to step: of so many levels
     static constexpr bool images = false; // some cells beyond a side are images of others
 };
 
@@ -92,7 +95,7 @@ __device__ __forceinline__ void finish_sums([[maybe_unused]] const Arguments &ar
 }
 #define STENCIL_KERNEL star2d2_step
 #define PLAN_PACKS 1 // as plan::packs, for the preprocessor
-#define PLAN_WIDE_SIDES 0 // what lies beside packs comes by packs
+#define PLAN_WIDE_SIDES 0 // what lies next to packs comes by packs
 #define PLAN_SOME_POINTS 0 // of a row alone may be stored
 #define PLAN_HELD_SIDES 0 // for planes that are still to come
 #define PLAN_FLAT 1 // there is no axis y
@@ -101,6 +104,8 @@ __device__ __forceinline__ void finish_sums([[maybe_unused]] const Arguments &ar
 #define PLAN_CLAMPS 0
 #define PLAN_MIRRORS 0
 #define PLAN_WRAPS 1
+#define PLAN_HAS_Y 0
+#define PLAN_HAS_Z 1
 
 struct plan {
     static constexpr int tile_x = 256, tile_y = 1, tile_z = 1;

@@ -29,21 +29,9 @@ struct Arguments {
 static_assert(sizeof(Arguments) == 56, "the host packs 56 bytes");
 
 struct plan {
-    static constexpr int threads = 256;
-    static constexpr int items = 4;
-    static constexpr int inputs = 1;
-    static constexpr int places = 1;
-    static constexpr int least = 1;
-    static constexpr int ordered = 0;
-    static constexpr int pitch = 0;
-    static constexpr int shared_bytes = 128;
-    static constexpr int block_mean = 2048;
-    static constexpr int lanes = 0;
-    static constexpr int blocks = 1056;
-    static constexpr int share = 0;
-    static constexpr int resident = 8;
-    static constexpr int at_once = 0;
-    static constexpr int each_alone = 0;
+    static constexpr int threads = 256, items = 4, inputs = 1, places = 1, least = 1, ordered = 0;
+    static constexpr int pitch = 0, shared_bytes = 128, block_mean = 2048, lanes = 0;
+    static constexpr int blocks = 1056, share = 0, resident = 8, at_once = 0, each_alone = 0;
 };
 
 // combine(identity(), a) == combine(a, identity()) == a

@@ -35,21 +35,9 @@ struct Arguments {
 static_assert(sizeof(Arguments) == 48, "the host packs 48 bytes");
 
 struct plan {
-    static constexpr int threads = 256;
-    static constexpr int items = 2;
-    static constexpr int inputs = 2;
-    static constexpr int places = 0;
-    static constexpr int least = 0;
-    static constexpr int ordered = 0;
-    static constexpr int pitch = 1;
-    static constexpr int shared_bytes = 2048;
-    static constexpr int block_mean = 2048;
-    static constexpr int lanes = 0;
-    static constexpr int blocks = 0;
-    static constexpr int share = 0;
-    static constexpr int resident = 0;
-    static constexpr int at_once = 0;
-    static constexpr int each_alone = 0;
+    static constexpr int threads = 256, items = 2, inputs = 2, places = 0, least = 0, ordered = 0;
+    static constexpr int pitch = 1, shared_bytes = 2048, block_mean = 2048, lanes = 0, blocks = 0;
+    static constexpr int share = 0, resident = 0, at_once = 0, each_alone = 0;
 };
 
 // combine(none(), a) == combine(a, none()) == a

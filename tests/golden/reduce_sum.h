@@ -28,21 +28,9 @@ struct Arguments {
 static_assert(sizeof(Arguments) == 48, "the host packs 48 bytes");
 
 struct plan {
-    static constexpr int threads = 512;
-    static constexpr int items = 16;
-    static constexpr int inputs = 1;
-    static constexpr int places = 0;
-    static constexpr int least = 0;
-    static constexpr int ordered = 0;
-    static constexpr int pitch = 0;
-    static constexpr int shared_bytes = 80;
-    static constexpr int block_mean = 4096;
-    static constexpr int lanes = 0;
-    static constexpr int blocks = 264;
-    static constexpr int share = 4;
-    static constexpr int resident = 2;
-    static constexpr int at_once = 0;
-    static constexpr int each_alone = 1;
+    static constexpr int threads = 512, items = 16, inputs = 1, places = 0, least = 0, ordered = 0;
+    static constexpr int pitch = 0, shared_bytes = 80, block_mean = 4096, lanes = 0, blocks = 264;
+    static constexpr int share = 4, resident = 2, at_once = 0, each_alone = 1;
 };
 
 // combine(none(), a) == combine(a, none()) == a

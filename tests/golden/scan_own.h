@@ -9,6 +9,7 @@ using Real = double;
 #define PLAN_EXCLUSIVE 0
 #define PLAN_IN_ORDER 0
 #define PLAN_SHARED_BYTES 2048
+#define PLAN_PREPARES 1
 
 struct Arguments {
     long long count;
@@ -20,12 +21,8 @@ struct Arguments {
 static_assert(sizeof(Arguments) == 40, "the host packs 40 bytes");
 
 struct plan {
-    static constexpr int threads = 128;
-    static constexpr int items = 2;
-    static constexpr int runs = 2;
-    static constexpr int exclusive = 0;
-    static constexpr int in_order = 0;
-    static constexpr int shared_bytes = 2048;
+    static constexpr int threads = 128, items = 2, runs = 2, exclusive = 0, in_order = 0;
+    static constexpr int shared_bytes = 2048, prepares = 1;
 };
 
 #define PATTERN_OWN_OPERATOR 1

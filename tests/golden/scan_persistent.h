@@ -7,6 +7,7 @@ using Real = float;
 #define PLAN_EXCLUSIVE 0
 #define PLAN_IN_ORDER 1
 #define PLAN_SHARED_BYTES 36912
+#define PLAN_PREPARES 0
 #define PLAN_STAGES 3
 #define PLAN_BLOCKS 2
 #define PLAN_AHEAD 1
@@ -24,15 +25,8 @@ struct Arguments {
 static_assert(sizeof(Arguments) == 56, "the host packs 56 bytes");
 
 struct plan {
-    static constexpr int threads = 256;
-    static constexpr int items = 12;
-    static constexpr int runs = 1;
-    static constexpr int exclusive = 0;
-    static constexpr int in_order = 1;
-    static constexpr int shared_bytes = 36912;
-    static constexpr int stages = 3;
-    static constexpr int blocks = 2;
-    static constexpr int ahead = 1;
+    static constexpr int threads = 256, items = 12, runs = 1, exclusive = 0, in_order = 1;
+    static constexpr int shared_bytes = 36912, prepares = 0, stages = 3, blocks = 2, ahead = 1;
     static constexpr int draw = 1;
 };
 

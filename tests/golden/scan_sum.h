@@ -7,6 +7,7 @@ using Real = int;
 #define PLAN_EXCLUSIVE 1
 #define PLAN_IN_ORDER 0
 #define PLAN_SHARED_BYTES 15408
+#define PLAN_PREPARES 0
 
 struct Arguments {
     long long count;
@@ -18,12 +19,8 @@ struct Arguments {
 static_assert(sizeof(Arguments) == 40, "the host packs 40 bytes");
 
 struct plan {
-    static constexpr int threads = 256;
-    static constexpr int items = 15;
-    static constexpr int runs = 1;
-    static constexpr int exclusive = 1;
-    static constexpr int in_order = 0;
-    static constexpr int shared_bytes = 15408;
+    static constexpr int threads = 256, items = 15, runs = 1, exclusive = 1, in_order = 0;
+    static constexpr int shared_bytes = 15408, prepares = 0;
 };
 
 // combine(identity(), a) == combine(a, identity()) == a

@@ -33,14 +33,8 @@ struct Arguments {
 static_assert(sizeof(Arguments) == 96, "the host packs 96 bytes");
 
 struct plan {
-    static constexpr int threads = 256;
-    static constexpr int items = 7;
-    static constexpr int run = 4;
-    static constexpr int abreast = 1;
-    static constexpr int taper = 1;
-    static constexpr int cache = 2;
-    static constexpr int vectors = 1;
-    static constexpr int shared = 16512;
+    static constexpr int threads = 256, items = 7, run = 4, abreast = 1, taper = 1, cache = 2;
+    static constexpr int vectors = 1, shared = 16512;
 };
 
 using Value = double;

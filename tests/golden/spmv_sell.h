@@ -29,11 +29,7 @@ struct Arguments {
 static_assert(sizeof(Arguments) == 96, "the host packs 96 bytes");
 
 struct plan {
-    static constexpr int slice = 32;
-    static constexpr int threads = 256;
-    static constexpr int items = 8;
-    static constexpr int cache = 3;
-    static constexpr int vectors = 3;
+    static constexpr int slice = 32, threads = 256, items = 8, cache = 3, vectors = 3;
 };
 
 using Value = float;

@@ -36,14 +36,8 @@ struct Arguments {
 static_assert(sizeof(Arguments) == 128, "the host packs 128 bytes");
 
 struct plan {
-    static constexpr int threads = 128;
-    static constexpr int items = 4;
-    static constexpr int apart = 32;
-    static constexpr int vectors = 1;
-    static constexpr int ahead = 0;
-    static constexpr int diagonals = 4;
-    static constexpr int low = -1;
-    static constexpr int high = 1000000;
+    static constexpr int threads = 128, items = 4, apart = 32, vectors = 1, ahead = 0;
+    static constexpr int diagonals = 4, low = -1, high = 1000000;
 };
 
 using Value = float;

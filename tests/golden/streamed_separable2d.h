@@ -1,6 +1,6 @@
 #define STENCIL_KERNEL filter_kernel
 #define PLAN_PACKS 1 // as plan::packs, for the preprocessor
-#define PLAN_WIDE_SIDES 0 // what lies beside packs comes by packs
+#define PLAN_WIDE_SIDES 0 // what lies next to packs comes by packs
 #define PLAN_SOME_POINTS 1 // of a row alone may be stored
 #define PLAN_HELD_SIDES 0 // for planes that are still to come
 #define PLAN_FLAT 1 // there is no axis y
@@ -9,6 +9,8 @@
 #define PLAN_CLAMPS 1
 #define PLAN_MIRRORS 0
 #define PLAN_WRAPS 0
+#define PLAN_HAS_Y 0
+#define PLAN_HAS_Z 1
 
 struct plan {
     static constexpr int tile_x = 128, tile_y = 1, tile_z = 1;

@@ -1,4 +1,4 @@
-"""Monitors of runs against NumPy, with until, in parts and beside points; and what is refused."""
+"""Monitors of runs against NumPy, with until, in parts and along with points; and what is refused."""
 
 from __future__ import annotations
 

@@ -1,6 +1,7 @@
 /* Processes of MPI that make a team of an application's own, of which rank 1 does what the argument
-   says: "works", "hangs" longer than the time limit, "fails" at a call of its own, or "refuses" the
-   team. Each rank prints a line: what the others' numbers add up to, or its error. */
+   says: "works", "hangs" longer than the time limit, "fails" at a call of its own, "refuses" the
+   team, or "differs" in the steps that it makes. Each rank prints a line: what the others' numbers
+   add up to, or its error. */
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -8,6 +9,38 @@
 #include <stencilgen/mpi.h>
 
 enum { PATIENCE = 20 };
+
+/* Steps of a grid of 40x40. */
+static sg_status make_steps(sg_context *context, sg_team *team, int64_t steps) {
+    sg_kernel *kernel = NULL;
+    const sg_build_options how = {.struct_size = sizeof how,
+                                  .text =
+                                      "return stencil { name = 'heat', shape = star(2, 1), "
+                                      "coefficients = identity() + 0.05 * laplacian { dims = 2, "
+                                      "accuracy = 2 }, boundary = 'periodic' }",
+                                  .schedule = "naive",
+                                  .size = {40, 40}};
+    sg_team_part part = {.struct_size = sizeof part, .global = {40, 40, 1}};
+    sg_grid grids[2] = {{.data = NULL}};
+    const sg_arguments a = {.struct_size = sizeof a, .grids = grids, .grid_count = 2};
+    sg_status status = sg_team_build(team, "heat.lua", &how, NULL, &kernel);
+    if (status == SG_OK)
+        status = sg_team_arrange(team, kernel, &part);
+    for (int i = 0; status == SG_OK && i < 2; i++) {
+        const size_t bytes = (size_t)(part.size[0] * part.size[1]) * sizeof(float);
+        for (int axis = 0; axis < 3; axis++)
+            grids[i].size[axis] = part.size[axis];
+        status = sg_alloc(context, bytes, &grids[i].data);
+        if (status == SG_OK)
+            memset(grids[i].data, 0, bytes);
+    }
+    if (status == SG_OK)
+        status = sg_team_run(team, kernel, &part, &a, steps, NULL, NULL);
+    for (int i = 0; i < 2; i++)
+        sg_free(context, grids[i].data);
+    sg_release(kernel);
+    return status;
+}
 
 static sg_status add_up(sg_team *team, int rank, const char *what, double *sum) {
     const double mine = rank + 1;
@@ -40,6 +73,8 @@ int main(int count, char **words) {
     sg_status status = sg_open(&context, &options);
     if (status == SG_OK)
         status = sg_team_open(context, &how, &team);
+    if (status == SG_OK && strcmp(what, "differs") == 0)
+        status = make_steps(context, team, rank == 1 ? 4 : 3);
     if (status == SG_OK)
         status = add_up(team, rank, what, &sum);
     if (status == SG_OK)

@@ -20,7 +20,7 @@ static const word_row algorithms[MERGE_ALGORITHMS] = {
 /* The work of the algorithms, as `explain` says it. */
 static const char *const notes[MERGE_ALGORITHMS] = {
     [MERGE_PATH] = "a search of log33 min(m, n) rounds every 32 tiles and a few steps from "
-                   "there a tile, beside which the first tiles are merged, one of log2 T a "
+                   "there a tile, while the first tiles are merged, one of log2 T a "
                    "thread; every key loaded once and stored "
                    "once, by consecutive threads",
     [MERGE_ONE_LAUNCH] = "a search of log33 min(m, n) rounds a block and one of log33 wT for w "

@@ -6,6 +6,7 @@
    4.2, where depth is the longest way of an element through the plan's additions. In a product
    every multiplication counts. */
 #include <math.h>
+#include <string.h>
 
 #include "gen/lists/draw.h"
 #include "gen/lists/scan/scan.h"
@@ -139,6 +140,7 @@ static family_build *write(job *j, const subject *subject, const family_request 
         {"exclusive", s->exclusive},
         {"in_order", s->deterministic && !operator_is_exact(&s->op, type)},
         {"shared_bytes", (int64_t)plan->shared_bytes},
+        {"prepares", s->mapped || strcmp(operator_prepared(j, &s->op, "x"), "x") != 0},
         {"stages", plan->stages}, /* of persistent alone */
         {"blocks", plan->blocks},
         {"ahead", plan->ahead},
@@ -160,8 +162,8 @@ static family_build *write(job *j, const subject *subject, const family_request 
                           (one_pass ? 2 : 4) * (int)p->element_bytes, 2 * (int)p->element_bytes),
         .constants = runs ? of_runs : constants,
         .constant_count = runs         ? 5
-                          : persistent ? 10
-                                       : 6,
+                          : persistent ? 11
+                                       : 7,
         .code = r->untold ? NULL : write_code(j, s, type),
         .facts.shape = job_print(j, "%s scan by %s", s->exclusive ? "exclusive" : "inclusive",
                                  operator_name(&s->op)),

@@ -6,7 +6,6 @@
 
 #include "gen/stencil/search.h"
 
-#include <math.h>
 #include <string.h>
 
 enum {
@@ -18,44 +17,13 @@ enum {
     LEAST_SLOTS = 2,
     SLOT_BYTES = 16,    /* of the barriers of a slot */
     THREAD_POINTS = 32, /* a bit each in the template */
-    TILE_ROWS = 16,     /* 2D: rows that a group of threads makes */
     PACE_PLANES = 2,    /* as Pace of templates/arch/bulk.cuh */
     PACE_WAVES = 4,     /* that may be under way at a time */
     MOST_PACED = 4096   /* planes of a walk, so that the counts stay small */
 };
 
-static bool is_flat(const plan *p) {
-    return p->axes[1] < 0;
-}
-
-static int lane_rows(const plan *p) {
-    return p->axes[1] == 1 && p->schedule.coarsen[1] > 0 ? p->schedule.coarsen[1] : 1;
-}
-
-static int depth(const plan *p) {
-    return p->low[2] + 1 + p->high[2];
-}
-
-/* 2D: groups of threads, which share the rows of the tile. */
-static int groups(const plan *p) {
-    return is_flat(p) && p->walk % TILE_ROWS == 0 ? p->walk / TILE_ROWS : 1;
-}
-
-static int packs_for(const plan *p, int elements) {
-    return (elements + p->schedule.vector - 1) / p->schedule.vector;
-}
-
-/* Of a cell in memory, of all arrays. */
-static int bytes_of(const plan *p) {
-    return (int)dtype_words[model_storage(p->facts->model, 0)].bytes;
-}
-
-static bool is_narrow(const plan *p) {
-    return bytes_of(p) == 2;
-}
-
 static int line_bytes(const plan *p) {
-    return is_narrow(p) ? SECTOR_BYTES : LINE_BYTES;
+    return bulk_is_narrow(p) ? SECTOR_BYTES : LINE_BYTES;
 }
 
 /* Planes of cells of 16 bits that stay in shared memory until they are complete, because a boundary
@@ -67,24 +35,25 @@ static int held(const plan *p) {
         for (int side = 0; side < 2; side++)
             keeps |= m->sides[axis][side].kind == BOUNDARY_FIXED &&
                      (side == 0 ? m->low : m->high)[axis] > 0;
-    return keeps && is_narrow(p) && !is_flat(p) ? p->high[2] : 0;
+    return keeps && bulk_is_narrow(p) && !bulk_is_flat(p) ? p->high[2] : 0;
 }
 
 static void lay_box(const plan *p, const plan_array *a, int box[AXES]) {
-    const int line = line_bytes(p) / bytes_of(p);
+    const int line = line_bytes(p) / bulk_cell_bytes(p);
     box[0] = p->tile[0] + round_up(a->low[0], line) + round_up(a->high[0], line);
     box[1] = p->tile[1] + a->low[1] + a->high[1];
-    box[2] = is_flat(p) ? p->walk + depth(p) - 1 : 1;
+    const bool summed = a < p->arrays + p->summed;
+    box[2] = bulk_is_flat(p) ? p->walk + (summed ? bulk_depth(p) - 1 : 0) : 1;
 }
 
 /* Bytes of a slot of an array, or 2D of all of its rows. */
 static int64_t box_bytes(const plan *p, const plan_array *a) {
     int box[AXES];
     lay_box(p, a, box);
-    return (int64_t)box[0] * box[1] * box[2] * bytes_of(p);
+    return (int64_t)box[0] * box[1] * box[2] * bulk_cell_bytes(p);
 }
 
-static int64_t all_bytes(const plan *p) {
+int64_t bulk_slot_bytes(const plan *p) {
     int64_t bytes = 0;
     for (int i = 0; i < p->array_count; i++)
         bytes += (box_bytes(p, &p->arrays[i]) + LINE_BYTES - 1) / LINE_BYTES * LINE_BYTES;
@@ -93,15 +62,13 @@ static int64_t all_bytes(const plan *p) {
 
 /* ---- what a thread reads of a plane --------------------------------------------------------- */
 
-/* Row y of an array, where 0 is the thread's first row, as far as any of the thread's points reads
-   it; false where none does. */
-static bool ask_line(const plan *p, int array, int y, int *low, int *high) {
+bool bulk_asks(const plan *p, int array, int y, int *low, int *high) {
     const plan_facts *f = p->facts;
     bool any = false;
     *low = *high = 0;
     for (const plan_row *r = f->rows; r < f->rows + f->row_count; r++) {
         const int row = y - (f->model->dims == 3 ? r->dy : 0);
-        if (p->kernel_array[r->array] != array || row < 0 || row >= lane_rows(p))
+        if (p->kernel_array[r->array] != array || row < 0 || row >= bulk_rows(p))
             continue;
         any = true;
         *low = larger(*low, r->low);
@@ -110,27 +77,13 @@ static bool ask_line(const plan *p, int array, int y, int *low, int *high) {
     return any;
 }
 
-/* Packs that a thread reads of a plane. */
-static int count_packs(const plan *p) {
-    int packs = 0, low, high;
-    for (int array = 0; array < p->array_count; array++)
-        for (int y = -p->low[1]; y < lane_rows(p) + p->high[1]; y++)
-            if (ask_line(p, array, y, &low, &high))
-                packs += packs_for(p, low) + 1 + packs_for(p, high);
-    return packs;
-}
-
 /* ---- the plan ------------------------------------------------------------------------------- */
 
-/* Those that do not make points: in 3D a warp asks for the planes. */
-static int other_threads(const plan *p) {
-    return is_flat(p) ? 0 : WARP;
-}
-
 static const char *lay_threads(job *j, plan *p) {
-    const int rows = lane_rows(p), line = line_bytes(p) / bytes_of(p);
-    if (p->schedule.vector * bytes_of(p) != MAX_PACK_BYTES)
-        return job_print(j, "it reads packs of 16 bytes: vec=%d", MAX_PACK_BYTES / bytes_of(p));
+    const int rows = bulk_rows(p), line = line_bytes(p) / bulk_cell_bytes(p);
+    if (p->schedule.vector * bulk_cell_bytes(p) != MAX_PACK_BYTES)
+        return job_print(j, "it reads packs of 16 bytes: vec=%d",
+                         MAX_PACK_BYTES / bulk_cell_bytes(p));
     if (p->tile[0] % line != 0)
         return job_print(j, "tile: x=%d must be a multiple of %d", p->tile[0], line);
     if (p->tile[1] % rows != 0)
@@ -139,7 +92,7 @@ static const char *lay_threads(job *j, plan *p) {
         return job_print(j, "a thread makes at most %d points of a plane: coarsen=y%d at most",
                          THREAD_POINTS, THREAD_POINTS / p->schedule.vector);
     const int64_t readers =
-        (int64_t)(p->tile[0] / p->schedule.vector) * (p->tile[1] / rows) * groups(p);
+        (int64_t)(p->tile[0] / p->schedule.vector) * (p->tile[1] / rows) * bulk_groups(p);
     if (readers % WARP != 0)
         return job_print(j, "the tile needs %lld threads, which are not whole warps",
                          (long long)readers);
@@ -148,14 +101,13 @@ static const char *lay_threads(job *j, plan *p) {
                          "a block has at most %d threads; take a smaller tile, or more rows a "
                          "thread",
                          MAX_THREADS - WARP);
-    p->block[0] = (int)readers + other_threads(p);
+    /* in 3D a warp asks for the planes */
+    p->block[0] = (int)readers + (bulk_is_flat(p) ? 0 : WARP);
     p->block[1] = p->block[2] = 1;
     return NULL;
 }
 
 static const char *check_boxes(job *j, const plan *p) {
-    if (p->array_count > PROGRAM_MOST_MAPS)
-        return job_print(j, "it reads at most %d arrays", PROGRAM_MOST_MAPS);
     for (int i = 0; i < p->array_count; i++) {
         int box[AXES];
         lay_box(p, &p->arrays[i], box);
@@ -172,10 +124,10 @@ static const char *check_boxes(job *j, const plan *p) {
 static int count_slots(const plan *p) {
     enum { RESERVED = 1024 }; /* bytes of shared memory that the driver takes of every block */
     const int64_t room = p->gpu->shared_per_multiprocessor / p->blocks - RESERVED;
-    const int most = is_narrow(p) ? MOST_NARROW_SLOTS + held(p) : MOST_SLOTS;
-    int slots = is_flat(p) ? 1 : most;
+    const int most = bulk_is_narrow(p) ? MOST_NARROW_SLOTS + held(p) : MOST_SLOTS;
+    int slots = bulk_is_flat(p) ? 1 : most;
     while (slots > LEAST_SLOTS + held(p) &&
-           slots * (all_bytes(p) + SLOT_BYTES) >
+           slots * (bulk_slot_bytes(p) + SLOT_BYTES) >
                (room < p->gpu->shared_per_block ? room : p->gpu->shared_per_block))
         slots--;
     return slots;
@@ -186,7 +138,7 @@ static int64_t lay_shared(plan *p, int slots) {
     int64_t first = 0;
     for (int i = 0; i < p->array_count; i++) {
         plan_array *a = &p->arrays[i];
-        a->shared = first < INT32_MAX ? (int)(first / bytes_of(p)) : 0;
+        a->shared = first < INT32_MAX ? (int)(first / bulk_cell_bytes(p)) : 0;
         first += slots * ((box_bytes(p, a) + LINE_BYTES - 1) / LINE_BYTES * LINE_BYTES);
     }
     return first + slots * SLOT_BYTES;
@@ -194,15 +146,17 @@ static int64_t lay_shared(plan *p, int slots) {
 
 /* Registers of a thread: addresses and coordinates, its points of the plane, and the sums. */
 static int64_t registers(const plan *p) {
-    const int64_t points = (int64_t)p->schedule.vector * lane_rows(p);
-    return 22 + plan_words(p) * points * (1 + p->facts->model->output_count * depth(p));
+    const int64_t points = (int64_t)p->schedule.vector * bulk_rows(p);
+    return 22 + plan_words(p) * points * (1 + p->facts->model->output_count * bulk_depth(p));
 }
 
 static const char *fit(job *j, plan *p) {
     if (strcmp(p->gpu->arch, "sm_90") < 0 && strlen(p->gpu->arch) == strlen("sm_90"))
         return job_print(j, "bulk copies of tensors need sm_90 or newer, and this is %s",
                          p->gpu->arch);
-    const char *refusal = lay_threads(j, p);
+    const char *refusal = bulk_lay_arrays(j, p);
+    if (refusal == NULL)
+        refusal = lay_threads(j, p);
     if (refusal == NULL)
         refusal = check_boxes(j, p);
     if (refusal != NULL)
@@ -215,160 +169,21 @@ static const char *fit(job *j, plan *p) {
                          (long long)threads, (long long)need);
     p->estimate.registers = (int)need;
     p->blocks = plan_resident_by_registers(p);
-    while (p->blocks > 1 && p->blocks * ((LEAST_SLOTS + held(p)) * all_bytes(p) + SLOT_BYTES) >
-                                p->gpu->shared_per_multiprocessor)
+    while (p->blocks > 1 &&
+           p->blocks * ((LEAST_SLOTS + held(p)) * bulk_slot_bytes(p) + SLOT_BYTES) >
+               p->gpu->shared_per_multiprocessor)
         p->blocks--;
     return plan_take_shared(j, p, lay_shared(p, count_slots(p)));
-}
-
-/* ---- its cost ------------------------------------------------------------------------------- */
-
-/* From figures of an H200 (512³, 768³, 16384², float and double): the share of a copy that walks
-   and tiles reach where nothing else binds, how terms overlap, and seconds until a block's first
-   plane has arrived. Instructions of a point besides its sums, and of a pack that a thread reads.
-   How much longer it takes where sums spill, where a multiprocessor has one block, which either
-   waits for its tile or makes points, where the spare makes them, and where walks are cut (z512 of
-   768 planes: 1.1). */
-static const struct costs {
-    double walk_share, tile_share, overlap, start, point, read, spilling, alone, spare, cut;
-} costs = {0.96, 1, 3, 3e-6, 4, 1, 1.3, 0.12, 4, 1.05};
-
-static const double lanes = 128, bytes_a_cycle = 128;
-
-/* Planes that a block reads for each that it makes, given the cells along the walked axis. */
-static double planes_read(const plan *p, double cells) {
-    const double made = fmin(p->walk, cells), rows = is_flat(p) ? p->walk / groups(p) : made;
-    return 1 + (depth(p) - 1) / fmin(rows, made);
-}
-
-/* How many times as long as blocks in whole waves of lanes that all have work. Blocks of a walk
-   start together: of the last wave, half of what it leaves idle is lost. */
-static double slower(const plan *p, const int64_t size[AXES], double *waves) {
-    double covered = 1, blocks = 1;
-    for (int k = 0; k < AXES; k++) {
-        if (p->axes[k] < 0)
-            continue;
-        const double cells = (double)size[p->axes[k]], parts = ceil(cells / p->per_block[k]);
-        blocks *= parts;
-        covered *= k == 2 && !is_flat(p) ? 1 : parts * p->per_block[k] / cells;
-    }
-    *waves = blocks / ((double)p->gpu->multiprocessors * p->estimate.blocks_resident);
-    const double whole = ceil(*waves) / *waves;
-    return covered * (1 + whole) / 2;
-}
-
-/* Registers that a thread cannot do without: its sums, its longest row, and addresses. Kernels
-   that spill a few bytes were much slower (25-point star, 768³, float: 0.90 of a copy with none,
-   0.86 with 8 bytes, 0.75 with 16). */
-static int64_t least_registers(const plan *p) {
-    enum { ADDRESSES = 12 };
-    const int64_t points = (int64_t)p->schedule.vector * lane_rows(p);
-    int row = 0;
-    for (int y = -p->low[1]; y < lane_rows(p) + p->high[1]; y++) {
-        int packs = 0, low, high;
-        for (int array = 0; array < p->array_count; array++)
-            if (ask_line(p, array, y, &low, &high))
-                packs += packs_for(p, low) + 1 + packs_for(p, high);
-        row = larger(row, packs * p->schedule.vector);
-    }
-    return ADDRESSES + plan_words(p) * (points * p->facts->model->output_count * depth(p) + row);
-}
-
-/* How many the multiprocessor's four parts have for each thread of its warps. */
-static int registers_for_warps(const plan *p) {
-    enum { PARTS = 4, STEP = 8 };
-    const int warps = (plan_threads(p) / WARP * p->blocks + PARTS - 1) / PARTS;
-    return REGISTERS_PER_MULTIPROCESSOR / PARTS / (warps * WARP) / STEP * STEP;
-}
-
-static bool spills(const plan *p) {
-    return least_registers(p) > registers_for_warps(p);
-}
-
-/* Numbers that a thread converts for a plane. */
-static int count_conversions(const plan *p) {
-    int count = 0, low, high;
-    for (int array = 0; array < p->array_count; array++)
-        for (int y = -p->low[1]; y < lane_rows(p) + p->high[1]; y++)
-            if (ask_line(p, array, y, &low, &high))
-                count += low + p->schedule.vector + high;
-    return count;
-}
-
-static void wide_cost(plan *p, const int64_t size[AXES]) {
-    const model *m = p->facts->model;
-    const gpu *g = p->gpu;
-    plan_estimate *e = &p->estimate;
-    const double bytes = bytes_of(p), machine = g->clock * g->multiprocessors;
-    const double points = (double)p->schedule.vector * lane_rows(p);
-    const double cells = (double)size[p->axes[2]], again = planes_read(p, cells);
-    const double tile = (double)p->tile[0] * p->tile[1] * (is_flat(p) ? p->walk : 1);
-    const double packs = count_packs(p) / points;
-    double all = 1, waves;
-    e->blocks_resident = plan_resident(p);
-    e->loads_per_point = (double)all_bytes(p) / bytes / tile;
-    e->shared_per_point = e->loads_per_point + again * packs * p->schedule.vector;
-    e->bytes_per_point =
-        model_bytes_per_point(m) +
-        (is_flat(p) ? 0 : bytes * p->array_count * (depth(p) - 1) / fmin(p->walk, cells));
-    e->instructions_per_point = again * (p->facts->sum_operations * lanes / g->fma_lanes[m->dtype] +
-                                         costs.point + costs.read * packs);
-    const double share = is_flat(p) ? costs.tile_share : costs.walk_share;
-    const struct {
-        const char *what;
-        double seconds; /* a point */
-    } terms[] = {
-        {"device memory", e->bytes_per_point / gpu_copy_rate(g) / share},
-        {"the second-level cache", (e->loads_per_point + m->output_count) * bytes / gpu_l2_rate(g)},
-        {"instructions", e->instructions_per_point / (lanes * machine)},
-        {"shared memory", e->shared_per_point * bytes / (bytes_a_cycle * machine)},
-    };
-    double longest = 0, sum = 0;
-    for (size_t i = 0; i < sizeof terms / sizeof terms[0]; i++) {
-        sum += pow(terms[i].seconds, costs.overlap);
-        if (terms[i].seconds > longest) {
-            longest = terms[i].seconds;
-            e->bound = terms[i].what;
-        }
-    }
-    for (int axis = 0; axis < m->dims; axis++)
-        all *= (double)size[axis];
-    e->seconds = pow(sum, 1 / costs.overlap) * all * slower(p, size, &waves);
-    const double blocks = e->blocks_resident;
-    e->seconds *=
-        (spills(p) ? costs.spilling : 1) * (is_flat(p) ? 1 + costs.alone / blocks / blocks : 1);
-    if (!is_flat(p) && waves > 1 && p->walk < cells) /* cut, although there are blocks enough */
-        e->seconds *= costs.cut;
-    if (size[0] % p->schedule.vector != 0) /* dense rows are no packs: the spare makes the points */
-        e->seconds *= costs.spare;
-    e->seconds += costs.start * (is_flat(p) ? 1 : ceil(waves));
-}
-
-static void cost(plan *p, const int64_t size[AXES]) {
-    if (is_flat(p) || !is_narrow(p)) {
-        wide_cost(p, size);
-        return;
-    }
-    bulk_step s = {.readers = p->block[0] - other_threads(p),
-                   .rows = lane_rows(p),
-                   .packs = count_packs(p),
-                   .conversions = count_conversions(p),
-                   .bytes = all_bytes(p),
-                   .again = planes_read(p, (double)size[p->axes[2]])};
-    p->estimate.blocks_resident = plan_resident(p);
-    s.missing = larger(p->estimate.registers - registers_for_warps(p), 0);
-    slower(p, size, &s.waves);
-    bulk_narrow_cost(p, &s, size);
-    if (size[0] % p->schedule.vector != 0)
-        p->estimate.seconds *= costs.spare;
-    p->estimate.seconds += costs.start * ceil(s.waves);
 }
 
 /* ---- the method ----------------------------------------------------------------------------- */
 
 static void macros(text *t, const plan *p, bool packs, bool only_written) {
     (void)packs, (void)only_written;
-    text_printf(t, "#define PLAN_FLAT %d // there is no axis y\n", is_flat(p));
+    text_printf(t,
+                "#define PLAN_FLAT %d // there is no axis y\n"
+                "#define PLAN_SCALED %d // sums are scaled by what their point reads\n",
+                bulk_is_flat(p), p->facts->scaled != NULL);
 }
 
 /* The last row, counted from a point's own, that adds to a sum which the plane completes. */
@@ -388,25 +203,27 @@ static void constants(text *t, const plan *p, const program *program) {
     const int slots = count_slots(p);
     text_printf(
         t,
+        "    static constexpr int summed = %d; // arrays that sums read, before the others\n"
         "    static constexpr int walk = %d; // planes that a block makes\n"
         "    static constexpr int lane_y = %d; // rows of a thread\n"
         "    static constexpr int completes_y = %d; // the row that completes a sum, from its own\n"
         "    static constexpr int readers = %d; // threads that make points\n"
         "    static constexpr int barriers = %lld; // where they lie in shared memory\n"
         "    static constexpr int line_bytes = %d; // of memory, at which rows begin\n",
-        p->walk, lane_rows(p), completing_row(p), p->block[0] - other_threads(p),
-        (long long)(((int64_t)p->shared_bytes - slots * SLOT_BYTES) / bytes_of(p)), line_bytes(p));
-    if (is_narrow(p) && !is_flat(p))
+        p->summed, p->walk, bulk_rows(p), completing_row(p), bulk_readers(p),
+        (long long)(((int64_t)p->shared_bytes - slots * SLOT_BYTES) / bulk_cell_bytes(p)),
+        line_bytes(p));
+    if (bulk_is_narrow(p) && !bulk_is_flat(p))
         text_printf(t, "    static constexpr int held = %d; // planes, until they are complete\n",
                     held(p));
-    if (is_flat(p)) {
+    if (bulk_is_flat(p)) {
         text_printf(t,
                     "    static constexpr int planes = %d; // that a block reads\n"
                     "    static constexpr int groups = %d; // of threads, which share them\n",
-                    p->walk + depth(p) - 1, groups(p));
+                    p->walk + bulk_depth(p) - 1, bulk_groups(p));
         return;
     }
-    const int planes = smaller(p->walk, MOST_PACED) + depth(p) - 1;
+    const int planes = smaller(p->walk, MOST_PACED) + bulk_depth(p) - 1;
     text_printf(t,
                 "    static constexpr int ring = %d; // planes in shared memory\n"
                 "    static constexpr int wave = %d; // blocks that run at a time\n"
@@ -420,10 +237,10 @@ static void definitions(text *t, const plan *p) {
              "// What the thread's points read of row y of an array's plane, 0 being the first of "
              "theirs: nothing where\n// `last` is before `first`, else so far below and above.\n"
              "template <int array, int y> struct Asks;\n");
-    for (int array = 0; array < p->array_count; array++)
-        for (int y = -p->low[1]; y < lane_rows(p) + p->high[1]; y++) {
+    for (int array = 0; array < p->summed; array++)
+        for (int y = -p->low[1]; y < bulk_rows(p) + p->high[1]; y++) {
             int low, high;
-            const bool any = ask_line(p, array, y, &low, &high);
+            const bool any = bulk_asks(p, array, y, &low, &high);
             text_printf(t,
                         "template <> struct Asks<%d, %d> { static constexpr int first = 0, "
                         "last = %d, low = %d, high = %d; };\n",
@@ -442,8 +259,9 @@ static const form sums_form = {.file = "bulk.cu",
                                .packs = true,
                                .one_way = true,
                                .narrow = true,
+                               .scales = true,
                                .fit = fit,
-                               .cost = cost,
+                               .cost = bulk_cost,
                                .macros = macros,
                                .constants = constants,
                                .definitions = definitions,
@@ -479,11 +297,13 @@ static bool has_one_storage(const model *m) {
 }
 
 /* Whether what a boundary keeps of each written field is fetched, because a tap reads it. */
-static bool reads_what_it_keeps(const model *m) {
+static bool reads_what_it_keeps(const plan_facts *f) {
+    const model *m = f->model;
     for (int o = 0; o < m->output_count; o++) {
         bool read = m->fields[m->outputs[o].field].use != USE_INOUT;
         for (int i = 0; i < m->array_count; i++)
             read |= m->arrays[i].used && !m->arrays[i].previous &&
+                    (f->scaled == NULL || f->scaled->in_sum[i]) &&
                     m->arrays[i].field == m->outputs[o].field;
         if (!read)
             return false;
@@ -495,11 +315,15 @@ static const char *refuse(job *j, const plan_facts *f, const schedule *s) {
     (void)j;
     return f->model->dims < 2           ? "it walks the last of several axes"
            : !has_one_storage(f->model) ? "its copies bring cells of one type"
-           : !f->linear                 ? "it keeps partial sums, and the update is not linear"
+           : !f->linear && f->scaled == NULL
+               ? "it keeps partial sums, and the update is neither linear nor one linear sum that "
+                 "its own point scales"
+           : f->scaled != NULL && model_is_narrow(f->model)
+               ? "it converts cells of half and bfloat16 only where the update is linear"
            : !fills_with_zeros(f->model)
                ? "its copies fill what lies outside of the grid with zeros: the boundary must be "
                  "fixed or zero"
-           : !reads_what_it_keeps(f->model) ? "a field is written whose own values no tap reads"
+           : !reads_what_it_keeps(f) ? "a field is written whose own values no tap reads"
            : s->coarsen[f->model->dims - 1] > MOST_PACED ? "it walks at most 4096 cells"
                                                          : NULL;
 }
@@ -528,7 +352,8 @@ static void candidates(search *s) {
     if (s->facts->model->dims == 2) {
         static const int rows[] = {64, 32, 16, 0};
         search_blocks(s, wide, rows, vectors);
-        search_blocks(s, small, rows, vectors);
+        if (s->size[0] <= wide[1][2][0]) /* a warp a block hides little */
+            search_blocks(s, small, rows, vectors);
         return;
     }
     enum { PARTS = 6 };

@@ -4,6 +4,55 @@
 
 #include "gen/stencil/plan.h"
 
+/* There is no axis y. */
+static inline bool bulk_is_flat(const plan *p) {
+    return p->axes[1] < 0;
+}
+
+/* Of a thread. */
+static inline int bulk_rows(const plan *p) {
+    return p->axes[1] == 1 && p->schedule.coarsen[1] > 0 ? p->schedule.coarsen[1] : 1;
+}
+
+/* Planes that a point reads. */
+static inline int bulk_depth(const plan *p) {
+    return p->low[2] + 1 + p->high[2];
+}
+
+/* 2D: groups of threads, which share the rows of the tile. */
+static inline int bulk_groups(const plan *p) {
+    enum { TILE_ROWS = 16 }; /* of each */
+    return bulk_is_flat(p) && p->walk % TILE_ROWS == 0 ? p->walk / TILE_ROWS : 1;
+}
+
+/* Of a cell in memory, of all arrays. */
+static inline int bulk_cell_bytes(const plan *p) {
+    return (int)dtype_words[model_storage(p->facts->model, 0)].bytes;
+}
+
+static inline bool bulk_is_narrow(const plan *p) {
+    return bulk_cell_bytes(p) == 2;
+}
+
+/* Threads that make points. */
+static inline int bulk_readers(const plan *p) {
+    return p->block[0] - (bulk_is_flat(p) ? 0 : WARP);
+}
+
+/* The plan's arrays: those that sums read, then those that are read at the point alone. Returns the
+   refusal, or NULL. */
+const char *bulk_lay_arrays(job *, plan *);
+
+/* Bytes of a slot of all arrays. */
+int64_t bulk_slot_bytes(const plan *);
+
+/* Row y of an array, where 0 is the thread's first row, as far as any of the thread's points reads
+   it; false where none does. */
+bool bulk_asks(const plan *, int array, int y, int *low, int *high);
+
+/* Fills the estimate. */
+void bulk_cost(plan *, const int64_t size[AXES]);
+
 /* A block's turn of the walk. */
 typedef struct bulk_step {
     int readers, rows;      /* threads that make points; rows of each */
@@ -14,7 +63,7 @@ typedef struct bulk_step {
     double waves;           /* of blocks */
 } bulk_step;
 
-/* Fills the estimate of cells of 16 bits in 3D, but for spares and starts. */
+/* The same of cells of 16 bits in 3D, but for spares and starts. */
 void bulk_narrow_cost(plan *, const bulk_step *, const int64_t size[AXES]);
 
 #endif

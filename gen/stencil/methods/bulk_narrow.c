@@ -10,20 +10,23 @@
    multiprocessor's four parts, where the last wave leaves some idle (instructions, memory), and for
    each register that is missing; the share of the L2's rate that walks reach; how terms overlap. */
 static const struct costs {
-    double step, issue, few, uneven, idle, idle_memory, missing, cache, overlap;
-} costs = {43, 0.8, 0.79, 0.34, 1.08, 0.264, 0.05, 0.61, 3.3};
+    double step, issue, few, lone, uneven, idle, idle_memory, missing, cache, overlap;
+} costs = {43, 0.8, 0.6, 0.1, 0.34, 1.08, 0.264, 0.05, 0.61, 3.3};
 
 static const double lanes = 128;
 
 /* Seconds of a point if its instructions alone counted. */
 static double issuing(const plan *p, const bulk_step *s, double idle) {
-    enum { PARTS = 4, ENOUGH = 12 };
+    enum { PARTS = 4, ENOUGH = 12, ROWS = 2 };
     const double machine = p->gpu->clock * p->gpu->multiprocessors;
     const double warps = s->readers / (double)WARP;
     const double uneven = ceil(warps / PARTS) * PARTS / warps - 1;
-    const double few = fmax(ENOUGH / (warps * p->estimate.blocks_resident) - 1, 0);
+    const double resident = warps * p->estimate.blocks_resident;
+    const double few = fmax(ENOUGH / resident - 1, 0);
+    const double lone = fmax(ENOUGH * ROWS / (resident * s->rows) - 1, 0);
     return p->estimate.instructions_per_point / (lanes * machine * costs.issue) *
-           (1 + costs.uneven * uneven) * (1 + costs.idle * idle) * (1 + costs.few * few);
+           (1 + costs.uneven * uneven) * (1 + costs.idle * idle) * (1 + costs.few * few) *
+           (1 + costs.lone * lone);
 }
 
 void bulk_narrow_cost(plan *p, const bulk_step *s, const int64_t size[AXES]) {

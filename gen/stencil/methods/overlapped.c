@@ -15,21 +15,6 @@ static double box_of(const plan *p, int left) {
     return box;
 }
 
-/* Elements of shared memory: a box of each array, and two of those that change. */
-static int64_t lay_boxes(plan *p) {
-    const model *m = p->facts->model;
-    int64_t box = 1, elements = 0;
-    for (int k = 0; k < AXES; k++)
-        box *= p->tile[k] + p->fused.round_halo[k] * (int64_t)2;
-    for (int i = 0; i < p->array_count; i++) {
-        plan_array *a = &p->arrays[i];
-        a->staged = true;
-        a->shared = elements < INT32_MAX ? (int)elements : 0;
-        elements += box * (m->fields[m->arrays[a->array].field].use == USE_INOUT ? 2 : 1);
-    }
-    return elements;
-}
-
 static const char *fit(job *j, plan *p) {
     const model *m = p->facts->model;
     const schedule *s = &p->schedule;
@@ -40,7 +25,7 @@ static const char *fit(job *j, plan *p) {
         p->tile[k] = p->per_block[k] = p->axes[k] < 0 ? 1 : s->tile[p->axes[k]];
     }
     rows_lay_thread(p);
-    return plan_take_shared(j, p, lay_boxes(p) * (int64_t)dtype_words[m->dtype].bytes);
+    return plan_take_shared(j, p, fused_lay_boxes(p) * (int64_t)dtype_words[m->dtype].bytes);
 }
 
 /* ---- its cost -------------------------------------------------------------------------------- */

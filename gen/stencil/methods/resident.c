@@ -11,22 +11,6 @@ enum {
     FEW_THREADS = 768, /* more columns are taken only where they would be longer than that */
 };
 
-/* Elements of shared memory: a box of each array, and two of those that change. Columns at a box's
-   ends read a little before and behind it. */
-static int64_t resident_shared(plan *p) {
-    const model *m = p->facts->model;
-    int64_t box = 1, elements = 0;
-    for (int k = 0; k < AXES; k++)
-        box *= p->tile[k] + p->fused.round_halo[k] * (int64_t)2;
-    for (int i = 0; i < p->array_count; i++) {
-        plan_array *a = &p->arrays[i];
-        a->staged = true;
-        a->shared = elements < INT32_MAX ? (int)elements : 0;
-        elements += box * (m->fields[m->arrays[a->array].field].use == USE_INOUT ? 2 : 1);
-    }
-    return elements + p->low[0] + p->high[0];
-}
-
 static int quotient_up(int n, int by) {
     return (n + by - 1) / by;
 }
@@ -68,7 +52,9 @@ static const char *fit(job *j, plan *p) {
                                                      it */
         p->tile[k] = p->per_block[k] = p->axes[k] < 0 ? 1 : s->tile[p->axes[k]];
     }
-    const int64_t bytes = resident_shared(p) * (int64_t)dtype_words[m->dtype].bytes;
+    /* columns at a box's ends read a little before and behind it */
+    const int64_t elements = fused_lay_boxes(p) + p->low[0] + p->high[0];
+    const int64_t bytes = elements * (int64_t)dtype_words[m->dtype].bytes;
     const char *refusal = plan_take_shared(j, p, bytes);
     if (refusal != NULL)
         return refusal;

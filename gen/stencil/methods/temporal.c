@@ -92,14 +92,15 @@ void temporal_cost(plan *p, const int64_t size[AXES], const temporal_work *w,
     double points = 1;
     for (int axis = 0; axis < m->dims; axis++)
         points *= (double)size[axis];
+    const double written = points * m->fields[m->outputs[0].field].levels;
     e->blocks_resident = plan_resident(p);
     const double updates = points * time, read = blocks * warps * w->loads;
-    e->bytes_per_point = (read + points) * bytes / updates;
+    e->bytes_per_point = (read + written) * bytes / updates;
     e->loads_per_point = read / updates;
     e->shared_per_point = blocks * warps * w->shared / updates;
     e->instructions_per_point = blocks * warps * w->slots * WARP / updates;
     const double issue = (makespan != NULL ? makespan : temporal_waves)(p, w, blocks) / t->clock;
-    const double memory = (read + points) * bytes / (gpu_copy_rate(t) * w->costs->memory);
+    const double memory = (read + written) * bytes / (gpu_copy_rate(t) * w->costs->memory);
     const double overlap = w->costs->overlap;
     e->bound = issue > memory ? "instructions" : "device memory";
     e->seconds = pow(pow(issue, overlap) + pow(memory, overlap), 1 / overlap) + launch;
@@ -232,7 +233,7 @@ static bool sees_images(const model *m, int axis, int side) {
 static bool keeps_sums(const plan_facts *f) {
     const model *m = f->model;
     if (m->field_count > 1 || m->output_count != 1 || m->fields[0].use != USE_INOUT ||
-        m->fields[0].levels > 1 || !f->linear)
+        (m->fields[0].levels > 1 && !temporal_is_wave(f)) || !f->linear)
         return false;
     for (int axis = 0; axis < m->dims && m->dims > 1; axis++)
         if (!sees_images(m, axis, 0) || !sees_images(m, axis, 1))

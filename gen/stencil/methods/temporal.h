@@ -46,6 +46,12 @@ void temporal_need_images(plan *);
 /* The constant `images` of plan.h, by which templates leave out what no boundary asks for. */
 void temporal_write_images(text *, const plan *);
 
+/* Whether the pipeline makes steps of an update of two levels; the model of its sums; and the grid
+   that takes the level before the newest one: the layers follow the arrays (−1: one level). */
+bool temporal_is_wave(const plan_facts *);
+const model *temporal_wave_sums(job *, const plan *);
+int temporal_second_grid(const model *, int output);
+
 /* Each returns NULL, or the refusal. Registers beyond those that a thread may have
    (temporal_most_registers) lie in local memory, which costs time; too many of them are refused. */
 const char *temporal_check_lane(job *, const plan *, int axis);
@@ -67,5 +73,38 @@ void temporal_cost(plan *, const int64_t size[AXES], const temporal_work *,
    multiprocessor. */
 double temporal_waves(const plan *, const temporal_work *, double blocks);
 double temporal_run(const plan *, const temporal_work *, double blocks);
+
+/* ---- what the two files of the cascade share ---------------------------------------------------
+ */
+
+/* What of one output's levels lies in shared memory. */
+typedef struct cascade_level {
+    int array;  /* the kernel's, of its current values */
+    int slots;  /* planes of each level; 0: no neighbour of y is read */
+    int back;   /* how many planes before the newest one a level puts */
+    int images; /* planes before the grid that others stand for, in shared memory */
+    int place;  /* in elements */
+} cascade_level;
+
+typedef struct cascade {
+    int below[AXES], above[AXES]; /* what each step takes from the halo */
+    int lag, window, ahead;
+    int slots[2 * MAX_FIELDS], place[2 * MAX_FIELDS]; /* of the arrays */
+    cascade_level level[MAX_FIELDS];
+    int scratch, tables;
+    int64_t elements;
+} cascade;
+
+/* Where all lies; the widths of the plan's tile are known. */
+void cascade_lay(const plan *, cascade *);
+/* The output that makes an array's values; −1: none does. */
+int cascade_output_of(const plan *, int array);
+
+/* A row of taps along the kernel's axis y. */
+static inline int cascade_row_dy(const plan *p, const plan_row *r) {
+    return p->axes[1] < 0 ? 0 : r->dy;
+}
+
+void cascade_cost(plan *, const int64_t size[AXES]);
 
 #endif

@@ -3,7 +3,6 @@
    3D. */
 #include "gen/stencil/methods/temporal.h"
 
-#include <math.h>
 #include <string.h>
 
 enum {
@@ -13,24 +12,6 @@ enum {
     MOST_ACROSS = 8,   /* of them along an axis: marks of an edge */
     MOST_TERMS = 240,  /* of a patch's update, whose code is unrolled: with 500 NVRTC takes 45 s */
 };
-
-/* What of one output's levels lies in shared memory. */
-typedef struct cascade_level {
-    int array;  /* the kernel's, of its current values */
-    int slots;  /* planes of each level; 0: no neighbour of y is read */
-    int back;   /* how many planes before the newest one a level puts */
-    int images; /* planes before the grid that others stand for, in shared memory */
-    int place;  /* in elements */
-} cascade_level;
-
-typedef struct cascade {
-    int below[AXES], above[AXES]; /* what each step takes from the halo */
-    int lag, window, ahead;
-    int slots[2 * MAX_FIELDS], place[2 * MAX_FIELDS]; /* of the arrays */
-    cascade_level level[MAX_FIELDS];
-    int scratch, tables;
-    int64_t elements;
-} cascade;
 
 static bool copies(const plan *p, int k, int side) {
     if (p->axes[k] < 0 || (side == 0 ? p->low : p->high)[k] == 0)
@@ -42,16 +23,12 @@ static bool mirrors(const plan *p, int k, int side) {
     return copies(p, k, side) && p->facts->model->sides[p->axes[k]][side].kind == BOUNDARY_MIRROR;
 }
 
-/* A row of taps along the kernel's axes y and z. */
-static int row_dy(const plan *p, const plan_row *r) {
-    return p->axes[1] < 0 ? 0 : r->dy;
-}
+/* A row of taps along the kernel's axis z. */
 static int row_dz(const plan *p, const plan_row *r) {
     return p->axes[1] < 0 ? r->dy : r->dz;
 }
 
-/* The output that makes an array's values; -1: none does. */
-static int output_of(const plan *p, int array) {
+int cascade_output_of(const plan *p, int array) {
     const model *m = p->facts->model;
     for (int o = 0; o < m->output_count; o++)
         if (m->outputs[o].field == m->arrays[p->arrays[array].array].field)
@@ -70,7 +47,7 @@ static span rows_back(const plan *p, int array, int behind, int images) {
     span s = {1 << 20, -1};
     for (int i = 0; i < p->facts->row_count; i++) {
         const plan_row *r = &p->facts->rows[i];
-        if (p->kernel_array[r->array] != array || row_dy(p, r) == 0)
+        if (p->kernel_array[r->array] != array || cascade_row_dy(p, r) == 0)
             continue;
         const int dz = row_dz(p, r), up = images && -dz > dz ? -dz : dz;
         s.least = smaller(s.least, behind - up);
@@ -81,7 +58,7 @@ static span rows_back(const plan *p, int array, int behind, int images) {
 
 static int previous_of(const plan *p, int output) {
     for (int i = 0; i < p->array_count; i++)
-        if (is_previous(p, i) && output_of(p, i) == output)
+        if (is_previous(p, i) && cascade_output_of(p, i) == output)
             return i;
     return -1;
 }
@@ -94,7 +71,7 @@ static void find_lag(const plan *p, cascade *c) {
         c->lag = larger(c->lag, p->low[2]);
     for (int i = 0; i < p->array_count; i++) {
         const span s = rows_back(p, i, 0, mirrors(p, 2, 0));
-        if (output_of(p, i) >= 0 && s.most >= s.least)
+        if (cascade_output_of(p, i) >= 0 && s.most >= s.least)
             c->lag = larger(c->lag, 1 - s.least);
     }
     c->window = c->lag + p->low[2] + 1;
@@ -120,14 +97,14 @@ static void lay_level(const plan *p, cascade *c, int output) {
         l->back = 0;
     for (int i = 0; i < p->facts->row_count && l->slots > 0; i++) {
         const plan_row *r = &p->facts->rows[i];
-        if (output_of(p, p->kernel_array[r->array]) == output && row_dy(p, r) != 0 &&
-            copies(p, 2, 0))
+        if (cascade_output_of(p, p->kernel_array[r->array]) == output &&
+            cascade_row_dy(p, r) != 0 && copies(p, 2, 0))
             l->images = larger(l->images, -row_dz(p, r));
     }
 }
 
 static int ring_slots(const plan *p, const cascade *c, int array) {
-    const int output = output_of(p, array), time = p->schedule.time;
+    const int output = cascade_output_of(p, array), time = p->schedule.time;
     int most = 0;
     if (output < 0) {
         most = time * c->lag + p->arrays[array].low[2];
@@ -146,8 +123,7 @@ static int64_t plane_of(const plan *p) {
     return (int64_t)p->fused.width[0] * p->fused.width[1];
 }
 
-/* Where all lies; the widths of the plan's tile are known. */
-static void lay(const plan *p, cascade *c) {
+void cascade_lay(const plan *p, cascade *c) {
     const model *m = p->facts->model;
     memset(c, 0, sizeof *c);
     for (int k = 0; k < AXES; k++) {
@@ -166,7 +142,7 @@ static void lay(const plan *p, cascade *c) {
     }
     for (int o = 0; o < m->output_count; o++) {
         for (int i = 0; i < p->array_count; i++)
-            if (output_of(p, i) == o && !is_previous(p, i))
+            if (cascade_output_of(p, i) == o && !is_previous(p, i))
                 c->level[o].array = i;
         lay_level(p, c, o);
         c->level[o].place = (int)c->elements;
@@ -189,7 +165,8 @@ static int64_t cascade_registers(const plan *p, const cascade *c) {
     int64_t lines = 0;
     for (int i = 0; i < p->facts->row_count; i++) {
         const plan_row *r = &p->facts->rows[i];
-        const bool shared = row_dy(p, r) != 0 || output_of(p, p->kernel_array[r->array]) < 0;
+        const bool shared =
+            cascade_row_dy(p, r) != 0 || cascade_output_of(p, p->kernel_array[r->array]) < 0;
         lines += r->low + r->high + (shared ? s->lane[0] : 0);
     }
     lines = lines < 48 ? lines : 48;
@@ -239,7 +216,7 @@ static const char *fit(job *j, plan *p) {
             "the update of a thread's %dx%d points has %d terms, and at most %d are compiled fast",
             s->lane[0], s->lane[1], terms, MOST_TERMS);
     const char *refusal = temporal_check_lane(j, p, 0);
-    lay(p, &c);
+    cascade_lay(p, &c);
     if (refusal == NULL)
         refusal = lay_width(j, p, &c);
     if (refusal != NULL)
@@ -248,7 +225,7 @@ static const char *fit(job *j, plan *p) {
     for (int k = 0; k < AXES; k++)
         if (copies(p, k, 0) || copies(p, k, 1))
             p->least[k] = larger(p->low[k], p->high[k]) + 1;
-    lay(p, &c);
+    cascade_lay(p, &c);
     if (c.elements > INT32_MAX / 8)
         return "tile: its planes are too large for shared memory";
     refusal = temporal_check_registers(j, p, cascade_registers(p, &c));
@@ -258,82 +235,13 @@ static const char *fit(job *j, plan *p) {
     return refusal != NULL ? refusal : plan_take_shared(j, p, c.elements * bytes);
 }
 
-/* ---- its cost -------------------------------------------------------------------------------- */
-
-/* Not fitted yet: the terms are counted from the emitted code. */
-static const temporal_costs costs = {12, 60, 60, 300, 3000, 0.8, 3, 1.05, 10, 0.95, 3};
-/* The L2 delivers so many times what a copy moves. */
-static const double l2_rate = 2.2;
-
-/* A patch of one plane through all levels. */
-static temporal_work cascade_work(const plan *p, const cascade *c) {
-    const schedule *s = &p->schedule;
-    const plan_facts *f = p->facts;
-    const double words = plan_words(p), points = s->lane[0] * s->lane[1], time = s->time;
-    const double packs = ceil(s->lane[0] * words / TEMPORAL_PACK_WORDS);
-    double lines = 0, shuffles = 0, puts = 0;
-    for (int i = 0; i < f->row_count; i++) {
-        const plan_row *r = &f->rows[i];
-        const bool still = output_of(p, p->kernel_array[r->array]) < 0;
-        const int dy = row_dy(p, r), away = smaller(dy < 0 ? -dy : dy, s->lane[1]);
-        lines += still ? s->lane[1] : away; /* that come from shared memory */
-        shuffles += TEMPORAL_SHUFFLE * words * (r->low + r->high) * s->lane[1];
-    }
-    for (int o = 0; o < f->model->output_count; o++)
-        puts += c->level[o].slots > 0 ? s->lane[1] : 0;
-    const expr_count e = f->inside;
-    const double operations = points * fmax(e.additions + 1, e.multiplications);
-    const double level = temporal_slots(p, operations,
-                                        points * calls_slots(p, s->lane[0]) + shuffles +
-                                            lines * (packs + 4) + puts * packs + costs.level);
-    const double moved = (p->array_count * 3 + f->model->output_count) * s->lane[1] * packs;
-    const double turns = p->walk + time * (c->below[2] + c->lag);
-    const double shared = time * (lines + puts) * packs + p->array_count * 2 * s->lane[1] * packs;
-    return (temporal_work){
-        .costs = &costs,
-        .slots = turns * (time * level + costs.turn + moved + costs.spill * p->fused.spilled),
-        .latency = turns * (costs.turn_cycles + time * (costs.level_cycles + level)),
-        .banks = turns * (shared * TEMPORAL_PACK_WORDS + shuffles * time / 2),
-        .loads = turns * points * WARP * p->array_count,
-        .shared = turns * shared * TEMPORAL_PACK_WORDS / words * WARP};
-}
-
-static void cost(plan *p, const int64_t size[AXES]) {
-    static const double launch = 3e-6; /* seconds from one launch to the next */
-    const model *m = p->facts->model;
-    plan_estimate *e = &p->estimate;
-    cascade c;
-    lay(p, &c);
-    const temporal_work w = cascade_work(p, &c);
-    const double bytes = (double)dtype_words[m->dtype].bytes, time = p->schedule.time;
-    double covered, points = 1, written = 0;
-    const double blocks = plan_blocks(p, size, &covered), warps = plan_threads(p) / WARP;
-    for (int axis = 0; axis < m->dims; axis++)
-        points *= (double)size[axis];
-    for (int o = 0; o < m->output_count; o++)
-        written += m->fields[m->outputs[o].field].levels;
-    e->blocks_resident = plan_resident(p);
-    const double updates = points * time, read = blocks * warps * w.loads;
-    const double moved = (p->array_count + written) * points * bytes;
-    e->bytes_per_point = moved / updates;
-    e->loads_per_point = read / updates;
-    e->shared_per_point = blocks * warps * w.shared / updates;
-    e->instructions_per_point = blocks * warps * w.slots * WARP / updates;
-    const double issue = temporal_waves(p, &w, blocks) / p->gpu->clock;
-    const double rate = gpu_copy_rate(p->gpu) * costs.memory;
-    const double memory = moved / rate, l2 = (read + written * points) * bytes / (rate * l2_rate);
-    const double k = costs.overlap;
-    e->bound = issue > fmax(memory, l2) ? "instructions" : memory > l2 ? "device memory" : "the L2";
-    e->seconds = pow(pow(issue, k) + pow(memory, k) + pow(l2, k), 1 / k) + launch;
-}
-
 /* ---- the form -------------------------------------------------------------------------------- */
 
 static void constants(text *t, const plan *p, const program *program) {
     (void)program;
     const schedule *s = &p->schedule;
     cascade c;
-    lay(p, &c);
+    cascade_lay(p, &c);
     text_printf(t,
                 "    static constexpr int time = %d, vector = %d;\n"
                 "    static constexpr int lane_x = %d, lane_y = %d, lanes = %d;\n"
@@ -347,8 +255,7 @@ static void constants(text *t, const plan *p, const program *program) {
                 p->facts->row_count, c.scratch, c.tables);
 }
 
-/* The grid that takes the level before the newest one: the layers follow the arrays. */
-static int second_grid(const model *m, int output) {
+int temporal_second_grid(const model *m, int output) {
     int grid = 0;
     for (int f = 0; f < m->field_count; f++)
         grid += (m->fields[f].use != USE_OUT) * m->fields[f].levels + (m->fields[f].use != USE_IN);
@@ -360,14 +267,15 @@ static int second_grid(const model *m, int output) {
 static void definitions(text *t, const plan *p) {
     const plan_facts *f = p->facts;
     cascade c;
-    lay(p, &c);
+    cascade_lay(p, &c);
     text_add(t, "// The rows of x that a point's taps read.\ntemplate <int row> struct Row;\n");
     for (int i = 0; i < f->row_count; i++) {
         const plan_row *r = &f->rows[i];
         text_printf(t,
                     "template <> struct Row<%d> { static constexpr int array = %d, dy = %d, dz = "
                     "%d, low = %d, high = %d; };\n",
-                    i, p->kernel_array[r->array], row_dy(p, r), row_dz(p, r), r->low, r->high);
+                    i, p->kernel_array[r->array], cascade_row_dy(p, r), row_dz(p, r), r->low,
+                    r->high);
     }
     text_add(t, "// The ring of an array, and the output that makes its values; still: none does.\n"
                 "template <int array> struct Source;\n");
@@ -376,8 +284,8 @@ static void definitions(text *t, const plan *p) {
                     "template <> struct Source<%d> {\n"
                     "    static constexpr int output = %d, previous = %d, place = %d, slots = %d;\n"
                     "    static constexpr bool still = %s;\n};\n",
-                    i, larger(output_of(p, i), 0), is_previous(p, i), c.place[i], c.slots[i],
-                    output_of(p, i) < 0 ? "true" : "false");
+                    i, larger(cascade_output_of(p, i), 0), is_previous(p, i), c.place[i],
+                    c.slots[i], cascade_output_of(p, i) < 0 ? "true" : "false");
     text_add(
         t, "// What levels put into shared memory; second: the grid that takes the last but one.\n"
            "template <int output> struct Level;\n");
@@ -387,7 +295,8 @@ static void definitions(text *t, const plan *p) {
                     "template <> struct Level<%d> {\n"
                     "    static constexpr int array = %d, place = %d, slots = %d, back = %d, "
                     "images = %d, second = %d;\n};\n",
-                    o, l->array, l->place, l->slots, l->back, l->images, second_grid(f->model, o));
+                    o, l->array, l->place, l->slots, l->back, l->images,
+                    temporal_second_grid(f->model, o));
     }
     text_add(t, "\n");
 }
@@ -403,7 +312,7 @@ const form temporal_cascade = {.file = "cascade.cu",
                                .points = true,
                                .unrated = true,
                                .fit = fit,
-                               .cost = cost,
+                               .cost = cascade_cost,
                                .constants = constants,
                                .definitions = definitions,
                                .together = together};

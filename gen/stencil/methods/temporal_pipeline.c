@@ -10,12 +10,18 @@ enum {
     MAX_STAGES = 32,
 };
 
+/* Rows that go from step to step together: a wave's step reads two levels. */
+static int carried(const plan *p) {
+    return p->facts->model->fields[0].levels;
+}
+
 static size_t pipeline_bytes(const plan *p, int stages) {
     const plan_fused *f = &p->fused;
     const model *m = p->facts->model;
     const size_t loaded = (size_t)f->input * model_cell_bytes(m);
     const size_t made = 2 * (size_t)stages * dtype_words[m->dtype].bytes;
-    return PLAN_STRIP_BYTES + (loaded + made) * (size_t)f->rows * (size_t)f->width[0];
+    return PLAN_STRIP_BYTES +
+           (size_t)carried(p) * (loaded + made) * (size_t)f->rows * (size_t)f->width[0];
 }
 
 /* For each level of a point, its sums and about one more register, which its row is made of.
@@ -24,7 +30,7 @@ static size_t pipeline_bytes(const plan *p, int stages) {
 static int64_t pipeline_registers(const plan *p) {
     const int64_t lane = p->schedule.lane[0], levels = p->schedule.time / p->schedule.stages;
     const int64_t at_once = plan_words(p) > 1 ? p->fused.rows : 1;
-    const int64_t beside = (at_once - 1) * (larger(p->low[0], p->high[0]) - 1);
+    const int64_t beside = (at_once - 1) * (larger(p->low[0], p->high[0]) - 1) + carried(p) - 1;
     return larger(20, 14 * (int)at_once) +
            plan_words(p) * lane *
                (levels * (p->low[2] + p->high[2] + 1) + (beside > 0 ? beside : 0));
@@ -105,7 +111,8 @@ static temporal_work pipeline_work(const plan *p) {
     const double shuffles = TEMPORAL_SHUFFLE * plan_words(p) * (p->low[0] + p->high[0]);
     const double level = temporal_slots(p, lane * p->facts->sum_operations, shuffles + c->level);
     const int each = s->lane[0] * (int)plan_words(p);
-    const double ring = 2 * each / pack_of(each); /* rows taken from and handed to another warp */
+    /* rows taken from and handed to another warp */
+    const double ring = carried(p) * 2 * each / pack_of(each);
     const double turns = temporal_walked(p) + s->stages * p->fused.rows;
     const double row =
         levels * level + ring + c->turn / p->fused.rows + c->spill * p->fused.spilled;
@@ -113,9 +120,9 @@ static temporal_work pipeline_work(const plan *p) {
         .costs = c,
         .slots = turns * row,
         .latency = turns * (levels * (c->level_cycles + level) + c->turn_cycles / p->fused.rows),
-        .banks = turns * each * (2 * conflicts(each) + 2.0 / s->stages),
-        .loads = temporal_walked(p) * lane * WARP / s->stages,
-        .shared = turns * 2 * lane * WARP};
+        .banks = carried(p) * turns * each * (2 * conflicts(each) + 2.0 / s->stages),
+        .loads = carried(p) * temporal_walked(p) * lane * WARP / s->stages,
+        .shared = carried(p) * turns * 2 * lane * WARP};
 }
 
 /* Where there is more than a wave, the parts of the walk taper, so that blocks end at about the
@@ -145,15 +152,20 @@ static void cost(plan *p, const int64_t size[AXES]) {
 static void constants(text *t, const plan *p, const program *program) {
     (void)program;
     const schedule *s = &p->schedule;
-    text_printf(t,
-                "    static constexpr int time = %d;\n"
-                "    static constexpr int stages = %d, lane_x = %d, vector = %d;\n"
-                "    static constexpr int rows = %d, input_slots = %d, strip_bytes = %d;\n"
-                "    static constexpr int walk = %d, walk_low = %d, walk_high = %d;\n"
-                "    static constexpr int wave = %d; // blocks that run at once\n",
-                s->time, s->stages, s->lane[0], s->vector, p->fused.rows, p->fused.input,
-                PLAN_STRIP_BYTES, p->walk, p->low[2], p->high[2],
-                plan_resident(p) * p->gpu->multiprocessors);
+    text_printf(
+        t,
+        "    static constexpr int time = %d;\n"
+        "    static constexpr int stages = %d, lane_x = %d, vector = %d;\n"
+        "    static constexpr int rows = %d, input_slots = %d, strip_bytes = %d;\n"
+        "    static constexpr int walk = %d, walk_low = %d, walk_high = %d;\n"
+        "    static constexpr int wave = %d; // blocks that run at once\n"
+        "    static constexpr int carried = %d; // rows from step to step: of so many levels\n",
+        s->time, s->stages, s->lane[0], s->vector, p->fused.rows, p->fused.input, PLAN_STRIP_BYTES,
+        p->walk, p->low[2], p->high[2], plan_resident(p) * p->gpu->multiprocessors, carried(p));
+    if (carried(p) > 1)
+        text_printf(t,
+                    "    static constexpr int second = %d; // the grid of the last level but one\n",
+                    temporal_second_grid(p->facts->model, 0));
     temporal_write_images(t, p);
 }
 
@@ -180,6 +192,7 @@ const form temporal_pipeline = {.file = "pipeline.cu",
                                 .barriers = true,
                                 .narrow = true,
                                 .sums = true,
+                                .sums_of = temporal_wave_sums,
                                 .fit = fit,
                                 .cost = cost,
                                 .constants = constants,

@@ -9,14 +9,9 @@ static int64_t elements(const plan *p, const plan_array *a) {
     return block_box(p, a) * ((int64_t)p->tile[2] + a->low[2] + a->high[2]);
 }
 
-static void traffic(plan *p) {
-    p->estimate.loads_per_point = block_staged(p) + block_own_taps(p);
-    p->estimate.shared_per_point = block_staged(p) + p->facts->all_taps;
-}
-
 static const block_form block = {.registers = registers,
                                  .elements = elements,
-                                 .traffic = traffic,
+                                 .traffic = block_staged_traffic,
                                  .instructions = block_staging,
                                  .cycles = block_tile_cycles,
                                  .edge = block_edge};

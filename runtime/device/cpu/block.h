@@ -53,6 +53,7 @@ void *cpu_stream_open(device *base, job *j);
 void cpu_stream_close(device *base, void *stream);
 void cpu_order(device *base, job *j, void *before, void *after);
 void cpu_within(device *base, job *j, void (*body)(void *), void *argument);
+uint64_t cpu_memory_number(device *base, const void *memory);
 device_place cpu_peer_place(device *base, const void *memory);
 bool cpu_peer_open(device *base, const device_place *p, void **out);
 void cpu_peer_close(device *base, const device_place *p, void *opened);

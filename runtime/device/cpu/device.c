@@ -386,6 +386,7 @@ const device_ops device_cpu = {
     .order = cpu_order,
     .within = cpu_within,
     .host_memory = true,
+    .memory_number = cpu_memory_number,
     .peer_place = cpu_peer_place,
     .peer_open = cpu_peer_open,
     .peer_close = cpu_peer_close,

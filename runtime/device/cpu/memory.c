@@ -185,6 +185,12 @@ void cpu_within(device *base, job *j, void (*body)(void *), void *argument) {
 }
 
 /* Host memory needs no opening where threads share it, and other processes do not see it. */
+/* The host's memory has no such numbers, and parts of one process need none. */
+uint64_t cpu_memory_number(device *base, const void *memory) {
+    (void)base, (void)memory;
+    return 0;
+}
+
 device_place cpu_peer_place(device *base, const void *memory) {
     (void)base;
     return (device_place){.process = getpid(), .address = (uint64_t)(uintptr_t)memory};

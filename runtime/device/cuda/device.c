@@ -268,6 +268,7 @@ const device_ops device_cuda = {
     .stream_close = cuda_stream_close,
     .order = cuda_order,
     .within = cuda_within,
+    .memory_number = cuda_memory_number,
     .peer_place = cuda_peer_place,
     .peer_open = cuda_peer_open,
     .peer_close = cuda_peer_close,

@@ -84,6 +84,7 @@ void cuda_download_async(device *base, job *j, void *to, const void *from, size_
 void cuda_copy(device *base, job *j, const device_copy *c, void *stream);
 void cuda_fill(device *base, job *j, void *to, int byte, size_t bytes);
 fault cuda_fill_async(device *base, void *to, int byte, size_t bytes, void *stream, int *code);
+uint64_t cuda_memory_number(device *, const void *memory);
 device_place cuda_peer_place(device *, const void *memory);
 bool cuda_peer_open(device *, const device_place *, void **base);
 void cuda_peer_close(device *, const device_place *, void *base);

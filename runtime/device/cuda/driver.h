@@ -20,6 +20,7 @@ typedef struct cu_stream_object *cu_stream;
 typedef struct cu_event_object *cu_event;
 typedef int cu_device_attribute;
 typedef int cu_function_attribute;
+typedef int cu_pointer_attribute;
 typedef int cu_jit_option;
 typedef int cu_memory_type;
 typedef struct cu_array_object *cu_array;
@@ -111,6 +112,7 @@ enum {
     CU_NOT_READY = 600,
     CU_PEER_ENABLED_ALREADY = 704,
     CU_IPC_ENABLE_PEERS = 1,
+    CU_POINTER_BUFFER_ID = 7,
 };
 
 /* Member, symbol and arguments of each function; every one returns a cu_result. */
@@ -166,6 +168,7 @@ enum {
     F(peer_can, cuDeviceCanAccessPeer, (int *can, cu_device, cu_device peer))                      \
     F(peer_enable, cuCtxEnablePeerAccess, (cu_context peer, unsigned flags))                       \
     F(memory_range, cuMemGetAddressRange_v2, (cu_pointer *, size_t *, cu_pointer))                 \
+    F(pointer_fact, cuPointerGetAttribute, (void *out, cu_pointer_attribute, cu_pointer))          \
     F(ipc_get, cuIpcGetMemHandle, (cu_ipc_handle *, cu_pointer))                                   \
     F(ipc_open, cuIpcOpenMemHandle_v2, (cu_pointer *, cu_ipc_handle, unsigned flags))              \
     F(ipc_close, cuIpcCloseMemHandle, (cu_pointer))                                                \

@@ -145,6 +145,15 @@ fault cuda_fill_async(device *base, void *to, int byte, size_t bytes, void *stre
 
 /* ---- other GPUs ------------------------------------------------------------------------------ */
 
+uint64_t cuda_memory_number(device *base, const void *memory) {
+    cuda *d = (cuda *)base;
+    unsigned long long number = 0;
+    cu_result code;
+    CUDA_CALL(code, d,
+              d->driver.pointer_fact(&number, CU_POINTER_BUFFER_ID, (cu_pointer)(uintptr_t)memory));
+    return code == CU_OK ? number : 0;
+}
+
 device_place cuda_peer_place(device *base, const void *memory) {
     cuda *d = (cuda *)base;
     const cu_pointer at = (cu_pointer)(uintptr_t)memory;

@@ -379,7 +379,15 @@ INSIDE(cuMemGetAddressRange_v2, cu_pointer *begin, size_t *bytes, cu_pointer at)
     *bytes = 1;
 END
 
+OUTSIDE(cuPointerGetAttribute, void *out, int which, cu_pointer at)
+    const unsigned long long number = 1 + (unsigned long long)state.renumbered;
+    if (which != 7 || at == 0)
+        return INVALID_VALUE;
+    memcpy(out, &number, sizeof number);
+END
+
 INSIDE(cuIpcGetMemHandle, cu_ipc_handle *handle, cu_pointer at)
+    state.exports++;
     memset(handle, 0, sizeof *handle);
     memcpy(handle, &at, sizeof at);
 END

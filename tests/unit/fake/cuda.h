@@ -49,7 +49,9 @@ typedef struct fake_cuda {
         int count;
         const char *what[FAKE_ORDER]; /* "fill", "kernel" */
         const void *stream[FAKE_ORDER];
-    } order; /* of asynchronous fills and launches, the first of them */
+    } order;        /* of asynchronous fills and launches, the first of them */
+    int exports;    /* handles of memory that were asked for */
+    int renumbered; /* set by the test: allocations have other numbers than before */
 } fake_cuda_state;
 
 typedef fake_cuda_state *fake_cuda_function(void);

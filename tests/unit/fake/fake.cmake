@@ -12,8 +12,9 @@ sg_fake(fake_nccl nccl.c)
 
 # The stand-ins are built before the program, which knows where they lie.
 function(sg_fakes program)
-  add_dependencies(${program} fake_cuda fake_cuda_older fake_nvrtc fake_nvml)
+  add_dependencies(${program} fake_cuda fake_cuda_older fake_nvrtc fake_nvml fake_nccl)
   target_compile_definitions(${program} PRIVATE
     FAKE_CUDA="$<TARGET_FILE:fake_cuda>" FAKE_CUDA_OLDER="$<TARGET_FILE:fake_cuda_older>"
-    FAKE_NVRTC="$<TARGET_FILE:fake_nvrtc>" FAKE_NVML="$<TARGET_FILE:fake_nvml>")
+    FAKE_NVRTC="$<TARGET_FILE:fake_nvrtc>" FAKE_NVML="$<TARGET_FILE:fake_nvml>"
+    FAKE_NCCL="$<TARGET_FILE:fake_nccl>")
 endfunction()

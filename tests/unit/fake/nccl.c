@@ -1,5 +1,6 @@
-/* A stand-in for NCCL: communicators of one rank, which moves nothing. fake_nccl_stops counts those
-   that were aborted. Built as a shared library. */
+/* A stand-in for NCCL: communicators of one rank, or of one among others that all say what this one
+   does: what is received is what is sent, in the order of the group. fake_nccl_stops counts
+   communicators that were aborted. Built as a shared library. */
 #include <stddef.h>
 #include <string.h>
 
@@ -13,6 +14,17 @@ enum { OK = 0, INVALID_ARGUMENT = 4 };
 
 static char only; /* the communicator */
 static int stops;
+
+enum { MOST = 64 };
+static struct {
+    const void *data;
+    size_t count;
+} sent[MOST];
+static struct {
+    void *data;
+    size_t count;
+} wanted[MOST];
+static int sent_count, wanted_count;
 
 EXPORT int fake_nccl_stops(void);
 EXPORT int fake_nccl_stops(void) {
@@ -40,7 +52,7 @@ EXPORT int ncclCommInitRank(void **, int, id, int);
 EXPORT int ncclCommInitRank(void **out, int ranks, id with, int rank) {
     (void)with;
     *out = &only;
-    return ranks == 1 && rank == 0 ? OK : INVALID_ARGUMENT;
+    return rank >= 0 && rank < ranks ? OK : INVALID_ARGUMENT;
 }
 
 EXPORT int ncclCommDestroy(void *);
@@ -79,17 +91,29 @@ EXPORT int ncclGroupStart(void) {
 
 EXPORT int ncclGroupEnd(void);
 EXPORT int ncclGroupEnd(void) {
+    for (int i = 0; i < wanted_count && i < sent_count; i++)
+        if (wanted[i].count == sent[i].count)
+            memcpy(wanted[i].data, sent[i].data, sent[i].count);
+    sent_count = wanted_count = 0;
     return OK;
 }
 
 EXPORT int ncclSend(const void *, size_t, int, int, void *, void *);
 EXPORT int ncclSend(const void *data, size_t count, int type, int rank, void *of, void *stream) {
-    (void)data, (void)count, (void)type, (void)of, (void)stream;
-    return rank == 0 ? OK : INVALID_ARGUMENT;
+    (void)type, (void)of, (void)stream;
+    if (rank < 0 || sent_count == MOST)
+        return INVALID_ARGUMENT;
+    sent[sent_count].data = data;
+    sent[sent_count++].count = count;
+    return OK;
 }
 
 EXPORT int ncclRecv(void *, size_t, int, int, void *, void *);
 EXPORT int ncclRecv(void *data, size_t count, int type, int rank, void *of, void *stream) {
-    (void)data, (void)count, (void)type, (void)of, (void)stream;
-    return rank == 0 ? OK : INVALID_ARGUMENT;
+    (void)type, (void)of, (void)stream;
+    if (rank < 0 || wanted_count == MOST)
+        return INVALID_ARGUMENT;
+    wanted[wanted_count].data = data;
+    wanted[wanted_count++].count = count;
+    return OK;
 }

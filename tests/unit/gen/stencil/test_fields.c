@@ -5,7 +5,7 @@
 
 enum { N = 12, FIELDS = 2, STEPS = 5 };
 
-/* Each field takes what the other held, beside it; the last line reads both after they are "set".
+/* Each field takes what the other held, next to it; the last line reads both after they are "set".
  */
 #define EXCHANGE                                                                                   \
     "return stencil { name = 'exchange', fields = { u = 'inout', v = 'inout' },\n"                 \

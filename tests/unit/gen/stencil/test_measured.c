@@ -12,7 +12,9 @@
 
 /* A line of a stencil, by its numbers. */
 typedef struct rate {
+    const char *gpu;
     int dims, points, radius;
+    bool narrow; /* its cells are half */
     dtype dtype;
     const char *schedule;
     int64_t size[AXES];
@@ -22,19 +24,26 @@ static rate *rates;
 static int rate_count;
 static job *rates_job;
 
-static void read_rates(job *j, void *unused) {
-    (void)unused;
-    const plans *all = plans_known(j, gpu_find("H100"));
-    rates = job_array(j, (size_t)all->count, sizeof *rates);
+static void read_board(job *j, const char *board) {
+    const plans *all = plans_known(j, gpu_find(board));
     for (int i = 0; i < all->count; i++) {
         const plans_line *l = &all->list[i];
-        rate r = {.dtype = dtype_find(l->dtype), .schedule = l->plan, .rate = l->rate};
+        rate r = {
+            .gpu = board, .dtype = dtype_find(l->dtype), .schedule = l->plan, .rate = l->rate};
         if (sscanf(l->class, "stencil %dD %d points radius %d", &r.dims, &r.points, &r.radius) != 3)
             continue;
+        r.narrow = strstr(l->class, " in 16 bits") != NULL;
         for (int axis = 0; axis < AXES; axis++)
             r.size[axis] = axis < r.dims ? l->size[axis] : 1;
+        rates = job_grow(j, rates, (size_t)rate_count, sizeof *rates);
         rates[rate_count++] = r;
     }
+}
+
+static void read_rates(job *j, void *unused) {
+    (void)unused;
+    read_board(j, "H100");
+    read_board(j, "H200");
 }
 
 static int enter(void **state) {
@@ -53,7 +62,9 @@ static int leave(void **state) {
 static const char *spec_text(const rate *r) {
     static char text[512];
     const bool star = r->points == 2 * r->dims * r->radius + 1;
-    const char *const dtype = r->dtype == DTYPE_FLOAT ? "float" : "double";
+    const char *const dtype = r->narrow                 ? "float', storage = 'half"
+                              : r->dtype == DTYPE_FLOAT ? "float"
+                                                        : "double";
     if (star)
         snprintf(text, sizeof text,
                  "return stencil { name = 's', shape = star(%d, %d), dtype = '%s', coefficients = "
@@ -105,13 +116,13 @@ static job *make(planning *p) {
 
 /* Rows of one step a launch are compared with each other. */
 static bool of_one_step(const rate *r) {
-    return strncmp(r->schedule, "streamed ", 9) == 0;
+    return strncmp(r->schedule, "streamed ", 9) == 0 || strncmp(r->schedule, "bulk ", 5) == 0;
 }
 
 static bool same_case(const rate *a, const rate *b) {
-    return of_one_step(a) == of_one_step(b) && a->dims == b->dims && a->points == b->points &&
-           a->radius == b->radius && a->dtype == b->dtype &&
-           memcmp(a->size, b->size, sizeof a->size) == 0;
+    return a->gpu == b->gpu && of_one_step(a) == of_one_step(b) && a->dims == b->dims &&
+           a->points == b->points && a->radius == b->radius && a->dtype == b->dtype &&
+           a->narrow == b->narrow && memcmp(a->size, b->size, sizeof a->size) == 0;
 }
 
 static double rate_of(const rate *of, const char *line) {
@@ -130,7 +141,7 @@ static void picks_are_near_the_best(void **state) {
         if (i > 0 && same_case(r, &rates[i - 1]))
             continue;
         loaded l;
-        planning p = {.model = load_model(&l, spec_text(r)), .row = r, .gpu = "H100"};
+        planning p = {.model = load_model(&l, spec_text(r)), .row = r, .gpu = r->gpu};
         p.steps = of_one_step(r) ? 1 : 1024;
         job *j = make(&p);
         assert_int_equal(p.model->points, r->points);
@@ -138,8 +149,8 @@ static void picks_are_near_the_best(void **state) {
         const double updates = (double)(r->size[0] * r->size[1] * r->size[2]);
         const double expected = updates * p.plan->schedule.time / p.plan->estimate.seconds * 1e-9;
         if ((known > 0 ? known : expected) < 0.95 * best)
-            fail_msg("%dD %d points %s %ldx%ldx%ld: %s, %.0f of %.0f", r->dims, r->points,
-                     dtype_words[r->dtype].name, (long)r->size[0], (long)r->size[1],
+            fail_msg("%s %dD %d points %s %ldx%ldx%ld: %s, %.0f of %.0f", r->gpu, r->dims,
+                     r->points, dtype_words[r->dtype].name, (long)r->size[0], (long)r->size[1],
                      (long)r->size[2], p.line, known > 0 ? known : expected, best);
         if (known > 0) /* one update of each point takes as long as it was measured to */
             assert_true(fabs(expected / known - 1) < 1e-6);
@@ -152,7 +163,7 @@ static void picks_are_near_the_best(void **state) {
    alone. */
 static void other_boards_have_no_measurements(void **state) {
     (void)state;
-    static const char *const others[] = {"A100", "H200", "B200", NULL};
+    static const char *const others[] = {"A100", "B200", "L40S", NULL};
     loaded l;
     planning p = {.row = &rates[0], .steps = 1024};
     p.model = load_model(&l, spec_text(p.row));

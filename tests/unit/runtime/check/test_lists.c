@@ -187,7 +187,7 @@ static sg_status try_kept(sg_kernel *k, check_data *kept, int64_t size, sg_check
 }
 
 /* What is the same bit for bit as what was right is so; anything else is judged, and what was
-   written beside the outputs is found all the same. */
+   written next to the outputs is found all the same. */
 static void share(check_data *kept) {
     join p;
     sg_check_result r;

@@ -298,7 +298,7 @@ static void check_fetched(void **unused) {
     find_fetched("../lib64/stencilgen/", 6);
 }
 
-/* The path of the folder `cuda` beside a program; the caller frees it. */
+/* The path of the folder `cuda` next to a program; the caller frees it. */
 static char *fetched_beside(const char *program) {
     char *folder = print("%.*s/cuda", (int)(strrchr(program, '/') - program), program);
     char *whole = realpath(folder, NULL);

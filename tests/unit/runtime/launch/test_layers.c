@@ -230,7 +230,7 @@ static void each_launch_has_its_own_grid(void **state) {
     fake_end(k);
 }
 
-/* A filter whose result is known, by a box, and without memory beside it. */
+/* A filter whose result is known, by a box, and without temporary memory. */
 static void a_filter_in_passes(void **state) {
     (void)state;
     sg_kernel *k = build(FILTER2, NULL);

@@ -4,46 +4,9 @@
 
 #include "base/clock.h"
 #include "tests/unit/group.h"
-#include "tests/unit/runtime/team/heat.h"
-#include "tests/unit/runtime/team/ranks.h"
+#include "tests/unit/runtime/team/setup.h"
 
 static sg_context *context;
-
-/* ---- a rank and its arrays ------------------------------------------------------------------- */
-
-typedef struct setup {
-    sg_kernel *kernel;
-    sg_team_part part;
-    sg_grid grids[2];
-    sg_arguments arguments;
-} setup;
-
-static bool set_rank(rank *r, setup *s, const char *spec, int64_t x, int64_t y, int64_t z) {
-    const sg_build_options how = options_of(spec, x, y, z);
-    *s = (setup){.part = {.struct_size = sizeof s->part, .global = {x, y, z}}};
-    if (!good(r, sg_team_build(r->team, "test.lua", &how, NULL, &s->kernel)) ||
-        !good(r, sg_team_arrange(r->team, s->kernel, &s->part)))
-        return false;
-    const size_t bytes = (size_t)(s->part.size[0] * s->part.size[1] * s->part.size[2]) * 4;
-    for (int i = 0; i < 2; i++) {
-        assert_int_equal(sg_alloc(r->context, bytes, &s->grids[i].data), SG_OK);
-        memset(s->grids[i].data, 0, bytes);
-        memcpy(s->grids[i].size, s->part.size, sizeof s->part.size);
-    }
-    s->arguments =
-        (sg_arguments){.struct_size = sizeof s->arguments, .grids = s->grids, .grid_count = 2};
-    return true;
-}
-
-static void end_rank(rank *r, setup *s) {
-    for (int i = 0; i < 2; i++)
-        sg_free(r->context, s->grids[i].data);
-    sg_release(s->kernel);
-}
-
-static bool run_steps(rank *r, setup *s, int64_t steps) {
-    return good(r, sg_team_run(r->team, s->kernel, &s->part, &s->arguments, steps, NULL, NULL));
-}
 
 static void pause_for(double seconds) {
     const struct timespec time = {(time_t)seconds,
@@ -274,6 +237,78 @@ static void wrong_arguments(void **unused) {
     }
 }
 
+/* ---- runs that are not the same -------------------------------------------------------------- */
+
+typedef struct uneven {
+    const char *what;
+    char expected[80];
+} uneven;
+
+/* The culprit's second run is another one than the others'. */
+static void run_unevenly(rank *r) {
+    static const char warm[] = "return stencil { name = 'warm', parameters = { k = 0.1 }, boundary "
+                               "= 'periodic', update = function(u, p) return u(0,0) + p.k * "
+                               "(u(1,0) + u(0,-1) - 2 * u(0,0)) end }";
+    const uneven *u = r->user;
+    setup s, other;
+    double k = 0.2;
+    int64_t steps = 4;
+    const bool culprit = r->transport.rank == CULPRIT;
+    bool set = set_rank(r, &s, warm, 40, 41, 1);
+    sg_kernel *mine = s.kernel;
+    if (set && strcmp(u->what, "kernel") == 0) {
+        const sg_build_options how = {.struct_size = sizeof how,
+                                      .text = warm,
+                                      .schedule = "naive tile=64x2",
+                                      .size = {40, 41, 1}};
+        other = s;
+        set = good(r, sg_team_build(r->team, "test.lua", &how, NULL, &other.kernel));
+        s.kernel = set && culprit ? other.kernel : mine;
+    }
+    s.arguments.parameters = &k;
+    s.arguments.parameter_count = 1;
+    if (set && run_steps(r, &s, steps)) {
+        k = culprit && strcmp(u->what, "parameter") == 0 ? 0.3 : k;
+        steps = !culprit                          ? 4
+                : strcmp(u->what, "steps") == 0   ? 5
+                : strcmp(u->what, "nothing") == 0 ? 0
+                                                  : 4;
+        s.arguments.step = culprit && strcmp(u->what, "first step") == 0 ? 1 : 4;
+        run_steps(r, &s, steps);
+    }
+    if (strcmp(u->what, "kernel") == 0 && set)
+        sg_release(other.kernel);
+    s.kernel = mine;
+    end_rank(r, &s);
+}
+
+static void uneven_runs(void **unused) {
+    static const uneven cases[] = {
+        {"steps", "different steps to make"},
+        {"nothing", "different steps to make"},
+        {"parameter", "different values of parameters"},
+        {"first step", "different first steps"},
+        {"kernel", "different kernels"},
+    };
+    (void)unused;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        rank ranks[6];
+        uneven u = cases[i];
+        const double begun = clock_seconds();
+        run_ranks(context, ranks, 6, 30, &u, run_unevenly);
+        int found = 0;
+        for (int k = 0; k < 6; k++) {
+            if (ranks[k].status == SG_OK || strstr(ranks[k].error, u.expected) == NULL)
+                fail_msg("%s: rank %d: %d, '%s'", u.what, k, ranks[k].status, ranks[k].error);
+            found += strstr(ranks[k].error, "rank 3") != NULL ||
+                     strstr(ranks[k].error, "and 3") != NULL ||
+                     strstr(ranks[k].error, "ranks 3") != NULL;
+        }
+        assert_int_equal(found, 6);                /* all name the culprit */
+        assert_true(clock_seconds() - begun < 20); /* nobody waits for the limit */
+    }
+}
+
 /* A rank that fails before it opens its team says why by its transport. */
 static void *fail_early(void *argument) {
     rank *r = argument;
@@ -332,6 +367,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(differ),
     cmocka_unit_test(cannot_build),
     cmocka_unit_test(wrong_arguments),
+    cmocka_unit_test(uneven_runs),
     cmocka_unit_test(fails_before_it_opens),
 };
 

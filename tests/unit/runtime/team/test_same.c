@@ -123,7 +123,7 @@ static void hidden(void **unused) {
     compare(&(problem){STAR(3, 2, "'fixed'", "float"), "naive", {17, 19, 23}, 3, {1, 2, 2}, 1});
     compare(&(problem){upwind, "naive", {23, 29, 1}, 5, {3, 2, 1}, 1});
     compare(&(problem){two, "naive", {18, 15, 1}, 4, {3, 2, 1}, 1});
-    compare(&(problem){moving, NULL, {33, 41, 1}, 9, {2, 2, 1}, 0});
+    compare(&(problem){moving, NULL, {33, 41, 1}, 9, {2, 2, 1}, 1});
     compare(
         &(problem){STAR(1, 2, "'periodic'", "double"), "temporal", {9001, 1, 1}, 40, {2, 1, 1}, 0});
     compare(

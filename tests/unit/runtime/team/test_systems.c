@@ -45,16 +45,16 @@ static void systems(void **unused) {
     compare(&(problem){late, "naive", {23, 13, 1}, 6, {2, 3, 1}, 1});
 }
 
-static void random_systems(void **unused) {
+/* Random systems, or one of them; so many. */
+static void compare_random(int enough, bool single) {
     static random_system s;
     const char *asked = getenv("SYSTEMS");
-    const int enough = asked != NULL ? atoi(asked) : 8;
     int compared = 0;
-    (void)unused;
+    enough = asked != NULL ? atoi(asked) : enough;
     for (uint64_t seed = 1; compared < enough; seed++) {
         rs_new(&s, seed, seed % 2 == 0 ? "float" : "double");
         problem p = {s.text, seed % 3 == 0 ? NULL : "naive", {0}, 3, {1, 1, 1}, 1};
-        p.launches = 1 + (int)(seed % 5 == 0);
+        p.launches = 1 + (int)(seed % 5 == 0 && !single);
         for (int axis = 0; axis < 3; axis++) {
             p.size[axis] = axis < s.dims ? 12 + s.size[axis] : 1;
             p.ranks[axis] = axis < s.dims ? 1 + (int)((seed + (uint64_t)axis) % 3) : 1;
@@ -64,9 +64,32 @@ static void random_systems(void **unused) {
     }
 }
 
+static void random_systems(void **unused) {
+    (void)unused;
+    compare_random(8, false);
+}
+
+/* Slabs are made apart, with stages' results of their own, and sent while the part is made. */
+static void hidden_systems(void **unused) {
+    static const char passes[] =
+        "return convolution { name = 'f', weights = {{1, 2, 1}, {2, 4, 2}, {1, 2, 1}}, boundary = "
+        "%s }";
+    static const char *const rules[] = {"'mirror'", "'periodic'", "'zero'"};
+    char text[300];
+    setenv("SG_TEAM_HIDE", "all", 1);
+    systems(unused);
+    compare_random(24, true);
+    for (int i = 0; i < 3; i++) {
+        snprintf(text, sizeof text, passes, rules[i]);
+        compare(&(problem){text, "naive passes=2", {37, 29, 1}, 4, {2, 3, 1}, 1});
+    }
+    unsetenv("SG_TEAM_HIDE");
+}
+
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(systems),
     cmocka_unit_test(random_systems),
+    cmocka_unit_test(hidden_systems),
 };
 
 TEST_GROUP(systems, open_context, close_context)

@@ -32,6 +32,7 @@ typedef CUstream cu_stream;
 typedef CUevent cu_event;
 typedef CUdevice_attribute cu_device_attribute;
 typedef CUfunction_attribute cu_function_attribute;
+typedef CUpointer_attribute cu_pointer_attribute;
 typedef CUjit_option cu_jit_option;
 typedef CUmemorytype cu_memory_type;
 typedef CUarray cu_array;
@@ -63,6 +64,7 @@ CUDA_DRIVER_LATER_FUNCTIONS(SAME_SIGNATURE)
 SAME_NUMBER(CU_OK, CUDA_SUCCESS);
 SAME_NUMBER(CU_INVALID_VALUE, CUDA_ERROR_INVALID_VALUE);
 SAME_NUMBER(CU_MEMORY_DEVICE, CU_MEMORYTYPE_DEVICE);
+SAME_NUMBER(CU_POINTER_BUFFER_ID, CU_POINTER_ATTRIBUTE_BUFFER_ID);
 SAME_NUMBER(CU_LAUNCH_SERIALIZATION, CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION);
 SAME_NUMBER(sizeof(CUlaunchAttribute), 72);
 SAME_NUMBER(offsetof(CUlaunchAttribute, value), 8);

@@ -1,0 +1,221 @@
+/* What a launch of the method bulk costs, of all cells but those of 16 bits in 3D, which
+   bulk_narrow.c estimates. Takes: a plan that fits. Makes: its estimate. */
+#include "gen/stencil/methods/bulk.h"
+
+#include "gen/stencil/method.h"
+
+#include <math.h>
+
+/* From figures of an H200 (512³, 768³, 8192², 16384², float and double): the share of a copy that
+   walks and tiles reach where nothing else binds, how terms overlap, and seconds until a block's
+   first plane has arrived. Instructions of a point besides its sums, and of a pack that a thread
+   reads. How much longer it takes where sums spill, where a multiprocessor has one block, which
+   either waits for its tile or makes points, where the spare makes them, and where walks are cut
+   (z512 of 768 planes: 1.1). The share of what lies beyond the grid that costs time, in 3D and
+   (the last) in 2D; of what a wave, or the last of several, leaves idle. Seconds a plane that
+   blocks take to keep one pace. How much longer where there are few rows of warps, where few bytes
+   are on their way, and for written bytes; starts of a block of a 2D tile. */
+static const struct costs {
+    double walk_share, tile_share, overlap, start, point, read, spilling, alone, spare, cut, beyond,
+        one_wave, last_wave, pace, few, in_flight, writing, tile_start, beyond_flat;
+} costs = {0.96, 1,   3,    3e-6,    4,   1,    1.3,  0.12, 4,  1.05,
+           0.15, 0.1, 0.35, 0.63e-6, 1.5, 0.09, 0.08, 1.7,  0.8};
+
+static const double lanes = 128, bytes_a_cycle = 128;
+
+static int packs_for(const plan *p, int elements) {
+    return (elements + p->schedule.vector - 1) / p->schedule.vector;
+}
+
+/* Packs that a thread reads of a plane. */
+static int count_packs(const plan *p) {
+    int packs = 0, low, high;
+    for (int array = 0; array < p->summed; array++)
+        for (int y = -p->low[1]; y < bulk_rows(p) + p->high[1]; y++)
+            if (bulk_asks(p, array, y, &low, &high))
+                packs += packs_for(p, low) + 1 + packs_for(p, high);
+    return packs;
+}
+
+/* Planes that a block reads for each that it makes, given the cells along the walked axis. */
+static double planes_read(const plan *p, double cells) {
+    const double made = fmin(p->walk, cells),
+                 rows = bulk_is_flat(p) ? p->walk / bulk_groups(p) : made;
+    return 1 + (bulk_depth(p) - 1) / fmin(rows, made);
+}
+
+/* How blocks fill the machine: in so many waves, so many at a time on a multiprocessor. How many
+   times as long as if none idled: what each multiprocessor does by itself, and memory, which all
+   share. What lies beyond the grid arrives without being read, so it costs little. */
+typedef struct filling {
+    double waves, together, uneven, idle;
+} filling;
+
+static filling fill(const plan *p, const int64_t size[AXES]) {
+    double covered = 1, blocks = 1;
+    for (int k = 0; k < AXES; k++) {
+        if (p->axes[k] < 0)
+            continue;
+        const double cells = (double)size[p->axes[k]], parts = ceil(cells / p->per_block[k]);
+        blocks *= parts;
+        covered *= k == 2 && !bulk_is_flat(p) ? 1 : parts * p->per_block[k] / cells;
+    }
+    const double each = blocks / p->gpu->multiprocessors;
+    filling f = {.waves = each / p->estimate.blocks_resident,
+                 .together = p->estimate.blocks_resident};
+    f.uneven = ceil(f.waves) / f.waves;
+    double lost = costs.last_wave;
+    if (f.waves <= 1) { /* all run at once, some multiprocessors with a block less */
+        f.together = ceil(each);
+        f.uneven = ceil(each) / each;
+        lost = costs.one_wave;
+    }
+    f.idle = (1 + (bulk_is_flat(p) ? costs.beyond_flat : costs.beyond) * (covered - 1)) *
+             (1 + lost * (f.uneven - 1));
+    return f;
+}
+
+/* Registers that a thread cannot do without: its sums, its longest row, and addresses. Kernels
+   that spill a few bytes were much slower (25-point star, 768³, float: 0.90 of a copy with none,
+   0.86 with 8 bytes, 0.75 with 16). */
+static int64_t least_registers(const plan *p) {
+    enum { ADDRESSES = 8 };
+    const int64_t points = (int64_t)p->schedule.vector * bulk_rows(p);
+    int row = 0;
+    for (int y = -p->low[1]; y < bulk_rows(p) + p->high[1]; y++) {
+        int packs = 0, low, high;
+        for (int array = 0; array < p->summed; array++)
+            if (bulk_asks(p, array, y, &low, &high))
+                packs += packs_for(p, low) + 1 + packs_for(p, high);
+        row = larger(row, packs * p->schedule.vector);
+    }
+    row = larger(row, (p->array_count - p->summed) * p->schedule.vector);
+    return ADDRESSES +
+           plan_words(p) * (points * p->facts->model->output_count * bulk_depth(p) + row);
+}
+
+/* How many the multiprocessor's four parts have for each thread of its warps. */
+static int registers_for_warps(const plan *p) {
+    enum { PARTS = 4, STEP = 8 };
+    const int warps = (plan_threads(p) / WARP * p->blocks + PARTS - 1) / PARTS;
+    return REGISTERS_PER_MULTIPROCESSOR / PARTS / (warps * WARP) / STEP * STEP;
+}
+
+static bool spills(const plan *p) {
+    return least_registers(p) > registers_for_warps(p);
+}
+
+/* Numbers that a thread converts for a plane. */
+static int count_conversions(const plan *p) {
+    int count = 0, low, high;
+    for (int array = 0; array < p->summed; array++)
+        for (int y = -p->low[1]; y < bulk_rows(p) + p->high[1]; y++)
+            if (bulk_asks(p, array, y, &low, &high))
+                count += low + p->schedule.vector + high;
+    return count;
+}
+
+/* How many times as long instructions take where a multiprocessor has too few warps, and rows of
+   them, to hide what they wait for. */
+static double few_warps(const plan *p, const filling *f) {
+    enum { ENOUGH = 24 };
+    const double rows = f->together * bulk_readers(p) / (double)WARP * bulk_rows(p);
+    return bulk_is_flat(p) ? 1 : 1 + costs.few * fmax(ENOUGH / rows - 1, 0);
+}
+
+/* The share of a launch's arrays that it reads. */
+static double read_share(const model *m) {
+    int read = 0;
+    for (int i = 0; i < m->array_count; i++)
+        read += m->arrays[i].used;
+    return (double)read / (read + m->output_count);
+}
+
+/* How many times as long as a copy's bytes: reading is cheaper than writing. */
+static double reading(const model *m) {
+    return 1 + costs.writing * (1 - 2 * read_share(m));
+}
+
+/* How many times as long where few bytes are on their way to a multiprocessor. */
+static double in_flight(const plan *p, const filling *f) {
+    static const double enough = 173e3; /* bytes, if a launch only read */
+    if (bulk_is_flat(p))
+        return 1;
+    const double bytes = f->together * (double)((int64_t)p->shared_bytes - bulk_slot_bytes(p));
+    return 1 + costs.in_flight * fmax(enough * read_share(p->facts->model) / bytes - 1, 0);
+}
+
+static void wide_cost(plan *p, const int64_t size[AXES]) {
+    const model *m = p->facts->model;
+    const gpu *g = p->gpu;
+    plan_estimate *e = &p->estimate;
+    const double bytes = bulk_cell_bytes(p), machine = g->clock * g->multiprocessors;
+    const double points = (double)p->schedule.vector * bulk_rows(p);
+    const double cells = (double)size[p->axes[2]], again = planes_read(p, cells);
+    const double tile = (double)p->tile[0] * p->tile[1] * (bulk_is_flat(p) ? p->walk : 1);
+    const double packs = count_packs(p) / points;
+    double all = 1;
+    e->blocks_resident = plan_resident(p);
+    const filling f = fill(p, size);
+    e->loads_per_point = (double)bulk_slot_bytes(p) / bytes / tile;
+    e->shared_per_point = e->loads_per_point + again * packs * p->schedule.vector;
+    e->bytes_per_point =
+        model_bytes_per_point(m) +
+        (bulk_is_flat(p) ? 0 : bytes * p->summed * (bulk_depth(p) - 1) / fmin(p->walk, cells));
+    e->instructions_per_point = again * (p->facts->sum_operations * lanes / g->fma_lanes[m->dtype] +
+                                         costs.point + costs.read * packs);
+    const double share = bulk_is_flat(p) ? costs.tile_share : costs.walk_share;
+    const struct {
+        const char *what;
+        double seconds; /* a point */
+    } terms[] = {
+        {"device memory", reading(m) * e->bytes_per_point / gpu_copy_rate(g) / share * f.idle},
+        {"the second-level cache",
+         (e->loads_per_point + m->output_count) * bytes / gpu_l2_rate(g) * f.idle},
+        {"instructions",
+         e->instructions_per_point / (lanes * machine) * f.uneven * few_warps(p, &f)},
+        {"shared memory", e->shared_per_point * bytes / (bytes_a_cycle * machine) * f.uneven},
+    };
+    double longest = 0, sum = 0;
+    for (size_t i = 0; i < sizeof terms / sizeof terms[0]; i++) {
+        sum += pow(terms[i].seconds, costs.overlap);
+        if (terms[i].seconds > longest) {
+            longest = terms[i].seconds;
+            e->bound = terms[i].what;
+        }
+    }
+    for (int axis = 0; axis < m->dims; axis++)
+        all *= (double)size[axis];
+    e->seconds = pow(sum, 1 / costs.overlap) * all;
+    e->seconds *= (spills(p) ? costs.spilling : 1) *
+                  (bulk_is_flat(p) ? 1 + costs.alone / f.together / f.together : 1);
+    if (!bulk_is_flat(p) && f.waves > 1 && p->walk < cells)
+        e->seconds *= costs.cut; /* although there are blocks enough */
+    e->seconds *= in_flight(p, &f);
+    if (!bulk_is_flat(p)) /* a plane takes at least what blocks take to agree on their pace */
+        e->seconds = fmax(e->seconds,
+                          ceil(f.waves) * costs.pace * (fmin(p->walk, cells) + bulk_depth(p) - 1));
+    if (size[0] % p->schedule.vector != 0) /* dense rows are no packs: the spare makes the points */
+        e->seconds *= costs.spare;
+    e->seconds += costs.start * (bulk_is_flat(p) ? costs.tile_start : ceil(f.waves));
+}
+
+void bulk_cost(plan *p, const int64_t size[AXES]) {
+    if (bulk_is_flat(p) || !bulk_is_narrow(p)) {
+        wide_cost(p, size);
+        return;
+    }
+    bulk_step s = {.readers = bulk_readers(p),
+                   .rows = bulk_rows(p),
+                   .packs = count_packs(p),
+                   .conversions = count_conversions(p),
+                   .bytes = bulk_slot_bytes(p),
+                   .again = planes_read(p, (double)size[p->axes[2]])};
+    p->estimate.blocks_resident = plan_resident(p);
+    s.missing = larger(p->estimate.registers - registers_for_warps(p), 0);
+    s.waves = fill(p, size).waves;
+    bulk_narrow_cost(p, &s, size);
+    if (size[0] % p->schedule.vector != 0)
+        p->estimate.seconds *= costs.spare;
+    p->estimate.seconds += costs.start * ceil(s.waves);
+}

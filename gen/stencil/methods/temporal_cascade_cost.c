@@ -1,0 +1,72 @@
+/* What a launch of temporal costs where planes fall through levels. Takes: a plan that fits. Makes:
+   its estimate. */
+#include "gen/stencil/methods/temporal.h"
+
+#include <math.h>
+
+/* Not fitted yet: the terms are counted from the emitted code. */
+static const temporal_costs costs = {12, 60, 60, 300, 3000, 0.8, 3, 1.05, 10, 0.95, 3};
+/* The L2 delivers so many times what a copy moves. */
+static const double l2_rate = 2.2;
+
+/* A patch of one plane through all levels. */
+static temporal_work cascade_work(const plan *p, const cascade *c) {
+    const schedule *s = &p->schedule;
+    const plan_facts *f = p->facts;
+    const double words = plan_words(p), points = s->lane[0] * s->lane[1], time = s->time;
+    const double packs = ceil(s->lane[0] * words / TEMPORAL_PACK_WORDS);
+    double lines = 0, shuffles = 0, puts = 0;
+    for (int i = 0; i < f->row_count; i++) {
+        const plan_row *r = &f->rows[i];
+        const bool still = cascade_output_of(p, p->kernel_array[r->array]) < 0;
+        const int dy = cascade_row_dy(p, r), away = smaller(dy < 0 ? -dy : dy, s->lane[1]);
+        lines += still ? s->lane[1] : away; /* that come from shared memory */
+        shuffles += TEMPORAL_SHUFFLE * words * (r->low + r->high) * s->lane[1];
+    }
+    for (int o = 0; o < f->model->output_count; o++)
+        puts += c->level[o].slots > 0 ? s->lane[1] : 0;
+    const expr_count e = f->inside;
+    const double operations = points * fmax(e.additions + 1, e.multiplications);
+    const double level = temporal_slots(p, operations,
+                                        points * calls_slots(p, s->lane[0]) + shuffles +
+                                            lines * (packs + 4) + puts * packs + costs.level);
+    const double moved = (p->array_count * 3 + f->model->output_count) * s->lane[1] * packs;
+    const double turns = p->walk + time * (c->below[2] + c->lag);
+    const double shared = time * (lines + puts) * packs + p->array_count * 2 * s->lane[1] * packs;
+    return (temporal_work){
+        .costs = &costs,
+        .slots = turns * (time * level + costs.turn + moved + costs.spill * p->fused.spilled),
+        .latency = turns * (costs.turn_cycles + time * (costs.level_cycles + level)),
+        .banks = turns * (shared * TEMPORAL_PACK_WORDS + shuffles * time / 2),
+        .loads = turns * points * WARP * p->array_count,
+        .shared = turns * shared * TEMPORAL_PACK_WORDS / words * WARP};
+}
+
+void cascade_cost(plan *p, const int64_t size[AXES]) {
+    static const double launch = 3e-6; /* seconds from one launch to the next */
+    const model *m = p->facts->model;
+    plan_estimate *e = &p->estimate;
+    cascade c;
+    cascade_lay(p, &c);
+    const temporal_work w = cascade_work(p, &c);
+    const double bytes = (double)dtype_words[m->dtype].bytes, time = p->schedule.time;
+    double covered, points = 1, written = 0;
+    const double blocks = plan_blocks(p, size, &covered), warps = plan_threads(p) / WARP;
+    for (int axis = 0; axis < m->dims; axis++)
+        points *= (double)size[axis];
+    for (int o = 0; o < m->output_count; o++)
+        written += m->fields[m->outputs[o].field].levels;
+    e->blocks_resident = plan_resident(p);
+    const double updates = points * time, read = blocks * warps * w.loads;
+    const double moved = (p->array_count + written) * points * bytes;
+    e->bytes_per_point = moved / updates;
+    e->loads_per_point = read / updates;
+    e->shared_per_point = blocks * warps * w.shared / updates;
+    e->instructions_per_point = blocks * warps * w.slots * WARP / updates;
+    const double issue = temporal_waves(p, &w, blocks) / p->gpu->clock;
+    const double rate = gpu_copy_rate(p->gpu) * costs.memory;
+    const double memory = moved / rate, l2 = (read + written * points) * bytes / (rate * l2_rate);
+    const double k = costs.overlap;
+    e->bound = issue > fmax(memory, l2) ? "instructions" : memory > l2 ? "device memory" : "the L2";
+    e->seconds = pow(pow(issue, k) + pow(memory, k) + pow(l2, k), 1 / k) + launch;
+}

@@ -1,0 +1,45 @@
+/* Waves by the pipeline of temporal: updates of one field with two levels, of which the older one
+   is read at the point alone. Takes: a model. Makes: whether it is such a wave; the model whose
+   sums the pipeline keeps. templates/pipeline.cu says how a sum begins. */
+#include "gen/stencil/methods/temporal.h"
+
+/* The rows of the older level that a step needs are there where the shape reaches as far above as
+   below, and where no sum takes in images before its first row. */
+bool temporal_is_wave(const plan_facts *f) {
+    const model *m = f->model;
+    if (m->dims != 2 || m->field_count != 1 || m->fields[0].levels != 2 || m->array_count != 2 ||
+        !m->arrays[0].used || !m->arrays[1].used || model_is_narrow(m) || m->low[1] != m->high[1])
+        return false;
+    for (int axis = 0; axis < m->dims; axis++)
+        if (m->arrays[1].low[axis] != 0 || m->arrays[1].high[axis] != 0)
+            return false;
+    for (int side = 0; side < 2; side++)
+        if (m->sides[1][side].kind == BOUNDARY_CLAMP || m->sides[1][side].kind == BOUNDARY_MIRROR)
+            return false;
+    return true;
+}
+
+/* The older level's tap is moved to the row that adds first to a sum. */
+const model *temporal_wave_sums(job *j, const plan *p) {
+    const model *m = p->facts->model;
+    const expr_id root = m->outputs[0].value;
+    expr_id *made = job_array(j, (size_t)root + 1, sizeof *made);
+    for (expr_id id = 0; id <= root; id++) {
+        const expr_node n = *expr_get(m->pool, id); /* a copy: the pool may move while it grows */
+        bool changed = false;
+        expr_id of[3];
+        for (int i = 0; i < 3; i++) {
+            const bool has = i < expr_words[n.op].operands;
+            of[i] = has ? made[n.operand[i]] : n.operand[i];
+            changed |= has && of[i] != n.operand[i];
+        }
+        made[id] = n.op == EXPR_TAP && n.index == 1
+                       ? expr_tap(m->pool, 1, (const int[AXES]){0, -m->low[1], 0})
+                   : changed ? expr_make(m->pool, n.op, of[0], of[1], of[2])
+                             : id;
+    }
+    model *out = job_alloc(j, sizeof *out);
+    *out = *m;
+    out->outputs[0].value = made[root];
+    return out;
+}
