@@ -50,14 +50,14 @@ __device__ __forceinline__ void update_row(const HeldLines &lines, const Argumen
 #endif
 
 #if defined(PLAN_INTERIOR)
-// Whether conditions on the place have one answer for all of row j's points in plane z.
+// Whether conditions on the place have one answer for all of row j's points in plane z: `inside` is
+// known for all that a thread makes together.
 template <int j>
 __device__ __forceinline__ bool is_interior(const Arguments &a, const Thread &thread, int z) {
     return (thread.interior >> j & 1) != 0 && interior_along<2>(a, z);
 }
 #endif
 
-// `inside`: no condition on the place need be asked.
 template <bool inside, int j = 0>
 __device__ __forceinline__ void make_rows(const HeldLines &lines, const Arguments &a,
                                           const Thread &thread, const Stores &stores, int z) {
@@ -91,6 +91,7 @@ __device__ __forceinline__ void make_rows(const HeldLines &lines, const Argument
     }
 }
 
+#if defined(PLAN_TOGETHER)
 template <bool inside>
 __device__ __forceinline__ void make_step(HeldLines &lines, const Arguments &a,
                                           const Thread &thread, Stores &stores, int z, int end) {
@@ -100,7 +101,6 @@ __device__ __forceinline__ void make_step(HeldLines &lines, const Arguments &a,
     stores.advance(a);
 }
 
-#if defined(PLAN_TOGETHER)
 // Whether that many steps from z on can be made at once, without a question where points lie.
 template <int j = 0>
 __device__ __forceinline__ bool is_together(const Arguments &a, const Thread &thread, int z) {
@@ -150,7 +150,11 @@ extern "C" __global__ void __launch_bounds__(plan::threads, plan::blocks)
     }
 #else
 #pragma unroll 1
-    for (int step = 0; step < plan::walk && step < thread.steps; ++step)
-        make_step<false>(lines, a, thread, stores, thread.z + step, end);
+    for (int step = 0; step < plan::walk && step < thread.steps; ++step) {
+        lines.arrive(a, thread, thread.z + step, end);
+        make_rows<false>(lines, a, thread, stores, thread.z + step);
+        lines.advance();
+        stores.advance(a);
+    }
 #endif
 }
