@@ -18,6 +18,25 @@ __device__ __forceinline__ Index offset(const Grid &grid, Index x, Index y, Inde
 
 // Applies the rules of an axis until `i` lies inside. False when a rule gives a value instead. Where
 // the boundary is fixed the edge cell is read, and the result is not stored.
+#if !defined(PLAN_OWN_EDGES) && !PLAN_GIVES && PLAN_CLAMPS + PLAN_MIRRORS + PLAN_WRAPS == 1
+template <int axis> __device__ __forceinline__ bool resolve(Index &i, Index size, Real &) {
+    while (i < 0 || i >= size) // all sides have one rule
+#if PLAN_CLAMPS
+        i = i >= size ? size - 1 : 0;
+#elif PLAN_MIRRORS
+        i = size == 1 ? 0 : i >= size ? 2 * (size - 1) - i : -i;
+#else
+        i = i % size < 0 ? i % size + size : i % size;
+#endif
+    return true;
+}
+#if !PLAN_HAS_Y && !PLAN_CLAMPS // nothing lies beyond its ends
+template <> __device__ __forceinline__ bool resolve<1>(Index &, Index, Real &) { return true; }
+#endif
+#if !PLAN_HAS_Z && !PLAN_CLAMPS // nothing lies beyond its ends
+template <> __device__ __forceinline__ bool resolve<2>(Index &, Index, Real &) { return true; }
+#endif
+#else
 #if defined(PLAN_OWN_EDGES)
 template <int axis, int array>
 __device__ __forceinline__ bool resolve(Index &i, const Arguments &a, Real &value) {
@@ -56,6 +75,7 @@ template <int axis> __device__ __forceinline__ bool resolve(Index &i, Index size
     }
     return true;
 }
+#endif
 
 // Not inlined: few taps reach outside, and the code would swell all others.
 template <int array>

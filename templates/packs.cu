@@ -107,10 +107,14 @@ __device__ __forceinline__ void update_points(const Arguments &a, const Rows &ro
 #pragma unroll
     for (int i = 0; i < plan::vector; ++i)
         interior = interior && interior_along<0>(a, p.x + i);
-    Places places[plan::vector];
-    if (!interior)
+    if (interior) { // no condition is asked: compilers see that this way has none
+        constexpr Places places[plan::vector] = {};
+        update_pack(a, rows, true, places, out);
+    } else {
+        Places places[plan::vector];
         find_pack(a, rows, places);
-    update_pack(a, rows, interior, places, out);
+        update_pack(a, rows, false, places, out);
+    }
 }
 #else
 template <int point = 0>

@@ -15,6 +15,8 @@
 #define PLAN_CLAMPS 1
 #define PLAN_MIRRORS 1
 #define PLAN_WRAPS 1
+#define PLAN_HAS_Y 1
+#define PLAN_HAS_Z 1
 
 #include "arch/bulk.cuh"
 
@@ -52,7 +54,7 @@ struct plan {
     static constexpr int halo_y = 4, below_z = 1, above_z = 1, lag = 1, window = 3;
     static constexpr int scratch = 200000, tables = 206000;
     static constexpr int points = 2, width = 40, height = 10, before = 1, behind = 1, turns = 3;
-    static constexpr int sources = 3;
+    static constexpr int sources = 3, exchanges = 2;
     static constexpr bool ring_x = false, ring_y = false, ring_z = false;
 };
 
@@ -146,8 +148,10 @@ __device__ __forceinline__ void update_point(const At &at, const Arguments &argu
 
 // Of a chain of stages: where planes lie, what lies beyond ends, and each stage.
 template <int source> struct Ring {
-    static constexpr int place = source * 4000, slots = 8, lag = source == 2 ? 1 : 0;
+    static constexpr int place = source * 4000, slots = 8, depth = 8, lag = source == 2 ? 1 : 0;
 };
+template <int exchange> struct Exchange { static constexpr int source = 2 * exchange, back = 2; };
+template <int source, int back> constexpr int exchange_of = source == 0 ? 0 : 1;
 template <int source, int axis, int side> struct Rule {
     static constexpr Boundary kind = Boundary::zero;
     static __device__ __forceinline__ Real beyond(const Arguments &) {

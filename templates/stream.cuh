@@ -102,7 +102,7 @@ struct Thread {
     int before[plan::low_x > 0 ? plan::low_x : 1], after[plan::high_x > 0 ? plan::high_x : 1];
     unsigned stay[plan::lane_y]; // points of a row that a fixed boundary keeps, a bit each
 #if defined(PLAN_INTERIOR)
-    unsigned interior; // rows whose points all lie away from the edges of x and y, a bit each
+    unsigned interior; // rows whose points, of all lanes, lie away from the edges of x and y: a bit each
 #endif
 
     // False where the thread has no point.
@@ -171,7 +171,7 @@ struct Thread {
         interior = 0;
 #pragma unroll
         for (int j = 0; j < plan::lane_y; ++j)
-            interior |= unsigned(along_x && interior_along<1>(a, y + j)) << j;
+            interior |= unsigned(lanes_agree(along_x && interior_along<1>(a, y + j))) << j;
         interior = opaque(interior);
 #endif
         return true;

@@ -49,26 +49,73 @@ __device__ __forceinline__ void update_row(const HeldLines &lines, const Argumen
 }
 #endif
 
-template <int j = 0>
+#if defined(PLAN_INTERIOR)
+// Whether conditions on the place have one answer for all of row j's points in plane z.
+template <int j>
+__device__ __forceinline__ bool is_interior(const Arguments &a, const Thread &thread, int z) {
+    return (thread.interior >> j & 1) != 0 && interior_along<2>(a, z);
+}
+#endif
+
+// `inside`: no condition on the place need be asked.
+template <bool inside, int j = 0>
 __device__ __forceinline__ void make_rows(const HeldLines &lines, const Arguments &a,
                                           const Thread &thread, const Stores &stores, int z) {
     if constexpr (j < plan::lane_y) {
         Results out;
 #if defined(PLAN_INTERIOR)
-        const bool interior = (thread.interior >> j & 1) != 0 && interior_along<2>(a, z);
+#if defined(PLAN_JOINED)
+        const bool interior = inside || is_interior<j>(a, thread, z);
         Places places[plan::vector];
         if (!interior)
             find_row<j>(lines, a, places);
         update_row<j>(lines, a, interior, places, out);
+#else
+        // Two ways instead of a branch at each condition: compilers see that one has none.
+        if (inside || is_interior<j>(a, thread, z)) {
+            constexpr Places places[plan::vector] = {};
+            update_row<j>(lines, a, true, places, out);
+        } else {
+            Places places[plan::vector];
+            find_row<j>(lines, a, places);
+            update_row<j>(lines, a, false, places, out);
+        }
+#endif
 #else
         update_row<j>(lines, a, out);
 #endif
         const bool all = keeps<2>(z, int(a.size[2]), plan::low_z, plan::high_z);
         if (plan::flat || j < thread.rows)
             stores.put(a, thread, j, z, all ? all_points : thread.stay[j], out);
-        make_rows<j + 1>(lines, a, thread, stores, z);
+        make_rows<inside, j + 1>(lines, a, thread, stores, z);
     }
 }
+
+template <bool inside>
+__device__ __forceinline__ void make_step(HeldLines &lines, const Arguments &a,
+                                          const Thread &thread, Stores &stores, int z, int end) {
+    lines.arrive(a, thread, z, end);
+    make_rows<inside>(lines, a, thread, stores, z);
+    lines.advance();
+    stores.advance(a);
+}
+
+#if defined(PLAN_TOGETHER)
+// Whether that many steps from z on can be made at once, without a question where points lie.
+template <int j = 0>
+__device__ __forceinline__ bool is_together(const Arguments &a, const Thread &thread, int z) {
+#if defined(PLAN_INTERIOR)
+    bool all = true;
+    if constexpr (j < plan::lane_y) {
+#pragma unroll
+        for (int k = 0; k < PLAN_TOGETHER; ++k)
+            all = all && is_interior<j>(a, thread, z + k);
+        return all && is_together<j + 1>(a, thread, z);
+    }
+#endif
+    return true;
+}
+#endif
 
 extern "C" __global__ void __launch_bounds__(plan::threads, plan::blocks)
     STENCIL_KERNEL(const __grid_constant__ Arguments a) {
@@ -86,11 +133,24 @@ extern "C" __global__ void __launch_bounds__(plan::threads, plan::blocks)
     lines.begin(a, thread, thread.z, end);
     Stores stores;
     stores.begin(a, thread);
+#if defined(PLAN_TOGETHER)
 #pragma unroll 1
-    for (int step = 0; step < plan::walk && step < thread.steps; ++step) {
-        lines.arrive(a, thread, thread.z + step, end);
-        make_rows(lines, a, thread, stores, thread.z + step);
-        lines.advance();
-        stores.advance(a);
+    for (int step = 0; step < plan::walk && step < thread.steps;) {
+        const int z = thread.z + step;
+        if (step + PLAN_TOGETHER <= thread.steps && is_together(a, thread, z)) {
+            // What the rows of these steps have in common is computed once.
+#pragma unroll
+            for (int k = 0; k < PLAN_TOGETHER; ++k)
+                make_step<true>(lines, a, thread, stores, z + k, end);
+            step += PLAN_TOGETHER;
+        } else {
+            make_step<false>(lines, a, thread, stores, z, end);
+            ++step;
+        }
     }
+#else
+#pragma unroll 1
+    for (int step = 0; step < plan::walk && step < thread.steps; ++step)
+        make_step<false>(lines, a, thread, stores, thread.z + step, end);
+#endif
 }

@@ -1,5 +1,6 @@
-/* Rewrites sums: c1·a + c2·b − c1·c becomes c1·(a − c) + c2·b. Takes and makes nodes of a pool,
-   operands first, so that one pass in order of the nodes rewrites everything. */
+/* Rewrites sums: c1·a + c2·b − c1·c becomes c1·(a − c) + c2·b; and quotients: a/c, and a/b where
+   something else is divided by b too, become products with a reciprocal. Takes and makes nodes of a
+   pool, operands first, so that one pass in order of the nodes rewrites everything. */
 #include "gen/expr/expr.h"
 
 #include <assert.h>
@@ -27,6 +28,9 @@ typedef struct rewriter {
     int *uses;
     bool *absorbed; /* a part of its only user's sum */
     bool *tapful;   /* differs from point to point; grows with the pool */
+    bool *reads;    /* an array; only of nodes that were there at the start */
+    int *divides;   /* how many live nodes are divided by a node */
+    bool *exact;    /* a function with steps takes it, or a comparison */
     int tapful_count;
     term *terms; /* of the sum at hand */
     group *groups;
@@ -151,6 +155,28 @@ static expr_id rewrite_sum(rewriter *r, expr_id root) {
     return sum;
 }
 
+/* Whether a quotient may be a product with the reciprocal, which is computed once for all that is
+   divided by the same. Bounds of quotients allow for it. Quotients of positions and of numbers that
+   are known stay as they are, and those whose steps show: floor(f.u(0, 0) / p.n) asks for exact
+   ones. */
+static bool is_product(rewriter *r, expr_id id, const expr_node *n) {
+    const expr_id a = n->operand[0], b = n->operand[1];
+    if (n->op != EXPR_DIVIDE || r->exact[id] || expr_get(r->pool, a)->op == EXPR_CONSTANT ||
+        expr_get(r->pool, b)->op == EXPR_CONSTANT || !r->reads[a])
+        return false;
+    return !holds_tap(r, b) || (r->reads[b] && r->divides[b] > 1);
+}
+
+static expr_id rewrite_other(rewriter *r, expr_id id, const expr_node *n) {
+    expr_id operand[3] = {EXPR_NONE, EXPR_NONE, EXPR_NONE};
+    for (int k = 0; k < expr_words[n->op].operands; k++)
+        operand[k] = r->renamed[n->operand[k]];
+    if (!is_product(r, id, n))
+        return expr_make(r->pool, n->op, operand[0], operand[1], operand[2]);
+    const expr_id one = expr_constant(r->pool, 1);
+    return make(r, EXPR_MULTIPLY, operand[0], make(r, EXPR_DIVIDE, one, operand[1]));
+}
+
 static void rewrite_node(rewriter *r, expr_id id) {
     const expr_node n = *expr_get(r->pool, id);
     if (n.op == EXPR_CONSTANT) {
@@ -158,10 +184,7 @@ static void rewrite_node(rewriter *r, expr_id id) {
     } else if (expr_words[n.op].operands == 0) {
         r->renamed[id] = id;
     } else if (!additive(n.op)) {
-        expr_id operand[3] = {EXPR_NONE, EXPR_NONE, EXPR_NONE};
-        for (int k = 0; k < expr_words[n.op].operands; k++)
-            operand[k] = r->renamed[n.operand[k]];
-        r->renamed[id] = expr_make(r->pool, n.op, operand[0], operand[1], operand[2]);
+        r->renamed[id] = rewrite_other(r, id, &n);
     } else if (!r->absorbed[id]) {
         r->renamed[id] = rewrite_sum(r, id);
     }
@@ -176,6 +199,14 @@ static void survey(rewriter *r, const bool *live, int nodes, const expr_id *root
             r->uses[expr_get(r->pool, i)->operand[k]]++;
     for (int i = 0; i < nodes; i++) {
         const expr_node *n = expr_get(r->pool, i);
+        r->reads[i] = n->op == EXPR_TAP;
+        for (int k = 0; k < expr_words[n->op].operands; k++)
+            r->reads[i] |= r->reads[n->operand[k]];
+        if (live[i] && n->op == EXPR_DIVIDE)
+            r->divides[n->operand[1]]++;
+        const bool steps = n->op == EXPR_FLOOR || (n->op >= EXPR_LT && n->op <= EXPR_NE);
+        for (int k = 0; live[i] && steps && k < expr_words[n->op].operands; k++)
+            r->exact[n->operand[k]] = true;
         for (int k = 0; live[i] && additive(n->op) && k < expr_words[n->op].operands; k++) {
             const expr_id o = n->operand[k];
             r->absorbed[o] = additive(expr_get(r->pool, o)->op) && r->uses[o] == 1;
@@ -190,6 +221,9 @@ void optimise(job *j, expr_pool *pool, dtype type, const expr_id *roots, int cou
     r.renamed = job_array(j, n, sizeof *r.renamed);
     r.uses = job_array(j, n, sizeof *r.uses);
     r.absorbed = job_array(j, n, sizeof *r.absorbed);
+    r.reads = job_array(j, n, sizeof *r.reads);
+    r.divides = job_array(j, n, sizeof *r.divides);
+    r.exact = job_array(j, n, sizeof *r.exact);
     /* A sum of m members has m − 1 or more nodes of its own; each pushes at most two. */
     r.terms = job_array(j, n + 2, sizeof *r.terms);
     r.groups = job_array(j, n + 2, sizeof *r.groups);

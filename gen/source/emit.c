@@ -366,6 +366,12 @@ void emit_statements(text *out, const emitter *e, const expr_id *roots, const ch
 
 /* Whether the condition holds for the cell at `place`, of the kernel's axis. */
 static void write_along(text *out, const emitter *e, const interior *in, int axis) {
+    if (axis == 0 && in->first_step > 0)
+        text_printf(out, "    if (axis == 0 && (arguments.step < %d%s))\n        return false;\n",
+                    in->first_step,
+                    e->model->dtype == DTYPE_FLOAT
+                        ? job_print(out->job, " || arguments.step >= %d", STEPS_MOST)
+                        : "");
     const int of = e->axes[axis];
     const int *margin = of < 0 ? NULL : in->margin[of];
     if (margin == NULL || (margin[0] == 0 && margin[1] == 0))

@@ -10,14 +10,15 @@
 
 /* A larger grid along an axis may have positions that float rounds, and takes the way of points
    near the edges. */
-enum { INTERIOR_MOST = 1 << 23 };
+enum { INTERIOR_MOST = 1 << 23, STEPS_MOST = 1 << 22 };
 
 typedef struct interior {
     int margin[AXES]
-              [2]; /* cells from the low and from the high end of the whole grid, by grid axis */
-    expr_id *side; /* of each node that selects: the side that is taken there; EXPR_NONE */
-    int *place;    /* of each node that selects: its number among those that `Places` holds, from 1,
-                      because it reads no array and is a constant there; 0 */
+              [2];  /* cells from the low and from the high end of the whole grid, by grid axis */
+    int first_step; /* earlier steps of the run take the way of points near the edges */
+    expr_id *side;  /* of each node that selects: the side that is taken there; EXPR_NONE */
+    int *place; /* of each node that selects: its number among those that `Places` holds, from 1,
+                   because it reads no array and is a constant there; 0 */
 } interior;
 
 /* NULL where nothing is gained. */

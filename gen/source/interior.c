@@ -31,7 +31,7 @@ typedef struct finder {
     const expr_pool *pool;
     const bool *live;
     range *ranges;
-    int margin[AXES][2];
+    int margin[AXES + 1][2]; /* of axes, and the least step of the run */
 } finder;
 
 static const range unknown = {.axis = -1, .low = -INFINITY, .high = INFINITY, .truth = UNKNOWN};
@@ -60,9 +60,13 @@ static range whole(double value) {
 /* The cells beyond a cell are n − 1 − x. */
 static range place_of(const finder *f, const expr_node *n) {
     const int which = n->index;
-    if (which == POSITION_STEP)
-        return unknown;
     range r = {.placed = true, .linear = true, .axis = position_axis(which), .truth = UNKNOWN};
+    if (which == POSITION_STEP) {
+        r.axis = AXES;
+        r.of_x = 1;
+        bound(f, &r);
+        return r;
+    }
     r.of_x = which < POSITION_NX ? 1 : which >= POSITION_REST ? -1 : 0;
     r.of_n = which >= POSITION_NX;
     r.constant = n->d[0] - (which >= POSITION_REST);
@@ -105,6 +109,30 @@ static range lesser(const range *a, const range *b, bool greater) {
     r.low = greater ? fmax(a->low, b->low) : fmin(a->low, b->low);
     r.high = greater ? fmax(a->high, b->high) : fmin(a->high, b->high);
     return r;
+}
+
+/* a times a positive number. Rounding is monotonic, so bounds hold that are a little wider; 0 stays
+   exact, and smaller numbers than the least bound may be rounded to it. */
+static range scaled(const range *a, double by) {
+    static const double least = 1e-12, most = 1e6, wide = 1e-6;
+    const double low = a->low * by, high = a->high * by;
+    if (!is_known(a) || !(by >= 1 / most && by <= most) || (low != 0 && fabs(low) < least) ||
+        (high != 0 && fabs(high) < least))
+        return unknown;
+    return (range){.placed = a->placed,
+                   .axis = -1,
+                   .low = low - wide * fabs(low),
+                   .high = high + wide * fabs(high),
+                   .truth = UNKNOWN};
+}
+
+/* A product or a quotient. */
+static range multiple(const finder *f, const expr_node *n, const range *a, const range *b) {
+    const expr_node *first = expr_get(f->pool, n->operand[0]);
+    const expr_node *second = expr_get(f->pool, n->operand[1]);
+    if (second->op == EXPR_CONSTANT)
+        return scaled(a, n->op == EXPR_DIVIDE ? 1 / second->value : second->value);
+    return n->op == EXPR_MULTIPLY && first->op == EXPR_CONSTANT ? scaled(b, first->value) : unknown;
 }
 
 /* The truth of a < b, or of a <= b. */
@@ -158,6 +186,8 @@ static range range_of(const finder *f, expr_id id) {
         return sum(f, a, b, n->op == EXPR_ADD ? 1 : -1);
     if (n->op == EXPR_NEGATE)
         return sum(f, &zero, a, -1);
+    if (n->op == EXPR_MULTIPLY || n->op == EXPR_DIVIDE)
+        return multiple(f, n, a, b);
     if (n->op == EXPR_MIN || n->op == EXPR_MAX)
         return lesser(a, b, n->op == EXPR_MAX);
     if (expr_words[n->op].gives_truth)
@@ -238,16 +268,16 @@ static int *places_of(const finder *f, const interior *in, const bool *inside) {
 }
 
 const interior *interior_find(job *j, const model *m, const expr_id *roots, int count) {
-    if ((m->positions & ((1u << POSITION_NX) - 1)) == 0)
+    if ((m->positions & (((1u << POSITION_NX) - 1) | 1u << POSITION_STEP)) == 0)
         return NULL;
     finder f = {.job = j, .pool = m->pool, .live = expr_live(m->pool, j, roots, count)};
     f.ranges = job_array(j, (size_t)m->pool->count + 1, sizeof *f.ranges);
-    for (int axis = 0; axis < AXES; axis++)
+    for (int axis = 0; axis <= AXES; axis++)
         f.margin[axis][0] = f.margin[axis][1] = FARTHEST;
     const int wanted = decide(&f, NULL);
     if (wanted == 0 || wanted > MOST_SELECTIONS)
         return NULL;
-    for (int axis = 0; axis < AXES; axis++)
+    for (int axis = 0; axis <= AXES; axis++)
         for (int end = 0; end < 2; end++)
             shrink(&f, &f.margin[axis][end], wanted);
     interior *in = job_alloc(j, sizeof *in);
@@ -255,6 +285,7 @@ const interior *interior_find(job *j, const model *m, const expr_id *roots, int 
     memset(in->side, 0xff, ((size_t)m->pool->count + 1) * sizeof *in->side); /* EXPR_NONE */
     decide(&f, in->side);
     memcpy(in->margin, f.margin, sizeof in->margin);
+    in->first_step = f.margin[AXES][0];
     const bool *inside = interior_live(j, m->pool, in, roots, count);
     in->place = places_of(&f, in, inside);
     return saved(&f, inside) >= LEAST_SAVED ? in : NULL;

@@ -142,7 +142,11 @@ double block_load_instructions(const plan *p) {
 
 double block_arithmetic(const plan *p) {
     const expr_count c = p->facts->inside;
-    return (c.additions + pairs * c.multiplications) * lanes /
+    const double once =
+        p->facts->uniform.units * lanes / p->gpu->fma_lanes[p->facts->model->dtype] +
+        p->facts->uniform.others;
+    return once / p->schedule.vector +
+           (c.additions + pairs * c.multiplications) * lanes /
                p->gpu->fma_lanes[p->facts->model->dtype] +
            calls_slots(p, p->schedule.vector) + plan_selection_instructions(p);
 }
@@ -338,7 +342,12 @@ void block_cost(plan *p, const int64_t size[AXES]) {
     double points = 1;
     for (int axis = 0; axis < m->dims; axis++)
         points *= (double)size[axis];
-    e->seconds = pow(sum, 1 / costs.overlap) * points * edges(p, size) * waste(p, size, waves);
+    static const double many = 12, staged = 1.2; /* of the acoustic wave: 1.23 to 1.42 */
+    const double waits = p->schedule.vector > 1                         ? calls_waiting(p)
+                         : p->form->staged && calls_slots(p, 1) >= many ? staged
+                                                                        : 1;
+    e->seconds =
+        pow(sum, 1 / costs.overlap) * points * edges(p, size) * waste(p, size, waves) * waits;
     const double start = starting(p, size);
     if (start > e->seconds) {
         e->seconds = start;

@@ -2,14 +2,16 @@
    Makes: their instructions, for points that are made alone or several of them along x at once.
 
    A pack shares what its points have in common: the quotient that a point reads on its right is
-   what the next one has in its place. Compilers see that, and here it decides whether stages are
-   fused. So each node gets a canonical form, which forgets where along x it reads, and that place.
-   A pack of v points evaluates a form at as many places as v successive ones of each of its nodes
-   cover. Sums and products are cheap, and counted without this. */
-#include "gen/stencil/plan.h"
+   what the next one has in its place. So do steps of a walk that are made together. Compilers see
+   that, and here it decides whether stages are fused. So each node gets a canonical form, which
+   forgets where along x and along the walk it reads, and that place. A block of points evaluates a
+   form at as many places as its points, moved by each of the form's places, cover. Sums and
+   products are cheap, and counted without this. */
+#include "gen/stencil/method.h"
 
 #include "base/hash.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,18 +31,22 @@ static const expr_work call_costs[EXPR_OP_COUNT][DTYPE_WIDE] = {
     [EXPR_ANY] = {{0, 1}, {0, 1}},      [EXPR_WHERE] = {{0, 1}, {0, 2}},
 };
 
-/* A node without its place along x, which is `x` of form: the least of its operands', which keep
-   how far theirs are from it. All of it is hashed, so no byte of it may be left unset. */
+/* Axes along which forms are moved: x, and the last, along which kernels walk. */
+enum { MOVED = 2 };
+
+/* A node without its place along these axes, which is `at` of form: the least of its operands',
+   which keep how far theirs are from it. All of it is hashed, so no byte of it may be left unset.
+ */
 typedef struct form_key {
     double value;
-    int32_t op, index, dy, dz;
-    int32_t form[3], beyond[3];
+    int32_t op, index, still;
+    int32_t form[3], beyond[3][MOVED];
 } form_key;
 
-/* Of a node. `same`: it is one number for all points along x. */
+/* Of a node. `same`: it is one number for all points along the axis. */
 typedef struct place_of_node {
-    int form, x;
-    bool same;
+    int form, at[MOVED];
+    bool same[MOVED];
 } place_of_node;
 
 typedef struct forms {
@@ -60,34 +66,57 @@ static int form_of(forms *f, const form_key *key) {
     return f->buckets[at] - 1;
 }
 
-static place_of_node place_node(forms *f, const expr_node *n, const place_of_node *places) {
+/* The grid's axis, of those that forms are moved along; −1: x is the last. */
+static int axis_of(const model *m, int moved) {
+    return moved == 0 ? 0 : m->dims > 1 ? m->dims - 1 : -1;
+}
+
+/* What a tap or a position reads of its own. */
+static void place_leaf(const model *m, const expr_node *n, place_of_node *made, form_key *key) {
+    key->index = n->index;
+    if (n->op == EXPR_TAP)
+        for (int axis = 0; axis < AXES; axis++)
+            if (axis != 0 && axis != axis_of(m, 1))
+                key->still = n->d[axis];
+    for (int k = 0; k < MOVED; k++) {
+        const int axis = axis_of(m, k);
+        const bool here = n->op == EXPR_POSITION && axis >= 0 && position_axis(n->index) == axis;
+        const bool rest = here && n->index >= POSITION_REST;
+        if (n->op == EXPR_TAP && axis >= 0) {
+            made->at[k] = n->d[axis];
+            made->same[k] = false;
+        } else if (here && (n->index < POSITION_NX || rest)) {
+            made->at[k] = rest ? -n->d[0] : n->d[0];
+            made->same[k] = false;
+        }
+    }
+    if (n->op == EXPR_POSITION && made->same[0] && made->same[1])
+        key->value = n->d[0];
+}
+
+static place_of_node place_node(const model *m, forms *f, const expr_node *n,
+                                const place_of_node *places) {
     const int operands = expr_words[n->op].operands;
-    place_of_node made = {.same = true};
+    place_of_node made = {.same = {true, true}};
     form_key key;
     memset(&key, 0, sizeof key);
     key.op = n->op;
     key.value = n->op == EXPR_CONSTANT ? n->value : 0;
-    key.index = operands == 0 ? n->index : 0;
-    if (n->op == EXPR_TAP || (n->op == EXPR_POSITION && n->index == POSITION_X))
-        made = (place_of_node){.x = n->d[0]};
-    else if (n->op == EXPR_POSITION && n->index == POSITION_REST)
-        made = (place_of_node){.x = -n->d[0]};
-    else if (n->op == EXPR_POSITION)
-        key.value = n->d[0];
-    if (n->op == EXPR_TAP) {
-        key.dy = n->d[1];
-        key.dz = n->d[2];
+    if (operands == 0)
+        place_leaf(m, n, &made, &key);
+    for (int i = 0; i < operands; i++) {
+        const place_of_node *p = &places[n->operand[i]];
+        for (int k = 0; k < MOVED; k++) {
+            if (!p->same[k] && (made.same[k] || p->at[k] < made.at[k]))
+                made.at[k] = p->at[k];
+            made.same[k] &= p->same[k];
+        }
     }
-    for (int k = 0; k < operands; k++) {
-        const place_of_node *p = &places[n->operand[k]];
-        if (!p->same && (made.same || p->x < made.x))
-            made.x = p->x;
-        made.same &= p->same;
-    }
-    for (int k = 0; k < operands; k++) {
-        const place_of_node *p = &places[n->operand[k]];
-        key.form[k] = p->form;
-        key.beyond[k] = p->same ? 0 : p->x - made.x;
+    for (int i = 0; i < operands; i++) {
+        const place_of_node *p = &places[n->operand[i]];
+        key.form[i] = p->form;
+        for (int k = 0; k < MOVED; k++)
+            key.beyond[i][k] = p->same[k] ? 0 : p->at[k] - made.at[k];
     }
     made.form = form_of(f, &key);
     return made;
@@ -108,11 +137,10 @@ typedef struct call {
     expr_work work;
 } call;
 
-/* Calls of one form stand together, in order of x. */
+/* Calls of one form stand together. */
 static int compare_calls(const void *a, const void *b) {
     const place_of_node *p = &((const call *)a)->at, *q = &((const call *)b)->at;
-    return p->form != q->form ? (p->form > q->form) - (p->form < q->form)
-                              : (p->x > q->x) - (p->x < q->x);
+    return (p->form > q->form) - (p->form < q->form);
 }
 
 /* The calls of live nodes; returns how many. */
@@ -131,34 +159,91 @@ static int list_calls(job *j, const model *m, const bool *live, call *calls) {
         const expr_node *n = expr_get(p, i);
         if (!live[i])
             continue;
-        places[i] = place_node(&f, n, places);
+        places[i] = place_node(m, &f, n, places);
         if (is_call(p, n, m->dtype))
             calls[count++] = (call){places[i], call_costs[n->op][m->dtype]};
     }
     return count;
 }
 
-void calls_count(job *j, const model *m, const bool *live, expr_work out[CALL_PACKS]) {
+/* Positions may lie farther away than taps. */
+static int place_in(int at) {
+    return larger(smaller(at, MAX_REACH), -MAX_REACH) + MAX_REACH;
+}
+
+/* At how many places a block of points evaluates a form, whose calls these are. A place is counted
+   by a bit for each x of a row. */
+static int places_of(const call *calls, int count, int points, int steps) {
+    enum { ROWS = 2 * MAX_REACH + 1 + CALL_STEPS };
+    static_assert(2 * MAX_REACH + (1 << (CALL_PACKS - 1)) <= 64, "a row's places have a bit each");
+    uint64_t rows[ROWS] = {0};
+    int found = 0;
+    for (int i = 0; i < count; i++) {
+        const place_of_node *p = &calls[i].at;
+        const int wide = p->same[0] ? 1 : points, high = p->same[1] ? 1 : steps;
+        const int x = p->same[0] ? 0 : place_in(p->at[0]), z = p->same[1] ? 0 : place_in(p->at[1]);
+        for (int k = 0; k < high; k++)
+            rows[z + k] |= ((UINT64_C(1) << wide) - 1) << x;
+    }
+    for (int z = 0; z < ROWS; z++)
+        for (uint64_t row = rows[z]; row != 0; row &= row - 1)
+            found++;
+    return found;
+}
+
+void calls_count(job *j, const model *m, const bool *live, int steps, expr_work out[CALL_PACKS]) {
     call *calls = job_array(j, (size_t)m->pool->count + 1, sizeof *calls);
     const int count = list_calls(j, m, live, calls);
     qsort(calls, (size_t)count, sizeof *calls, compare_calls);
-    for (int k = 0; k < CALL_PACKS; k++) {
-        const int points = 1 << k;
-        for (int i = 0; i < count; i++) {
-            const call *c = &calls[i];
-            const bool begins = i == 0 || calls[i - 1].at.form != c->at.form;
-            const int apart = begins ? points : smaller(c->at.x - calls[i - 1].at.x, points);
-            const double times = (c->at.same ? 1.0 : apart) / points;
-            out[k].units += times * c->work.units;
-            out[k].others += times * c->work.others;
+    for (int first = 0, end; first < count; first = end) {
+        for (end = first + 1; end < count && calls[end].at.form == calls[first].at.form; end++)
+            ;
+        if (calls[first].at.same[0] && calls[first].at.same[1]) /* once, before a walk */
+            continue;
+        for (int k = 0; k < CALL_PACKS; k++) {
+            const int points = 1 << k;
+            const double times =
+                places_of(calls + first, end - first, points, steps) / (double)(points * steps);
+            out[k].units += times * calls[first].work.units;
+            out[k].others += times * calls[first].work.others;
         }
     }
 }
 
+expr_work calls_uniform(job *j, const model *m, const bool *live) {
+    call *calls = job_array(j, (size_t)m->pool->count + 1, sizeof *calls);
+    const int count = list_calls(j, m, live, calls);
+    expr_work sum = {0, 0};
+    for (int i = 0; i < count; i++)
+        if (calls[i].at.same[0] && calls[i].at.same[1]) {
+            sum.units += calls[i].work.units;
+            sum.others += calls[i].work.others;
+        }
+    return sum;
+}
+
 double calls_slots(const plan *p, int together) {
+    return calls_walked(p, together, 1);
+}
+
+double calls_walked(const plan *p, int together, int steps) {
     int k = 0;
     while (k < CALL_PACKS - 1 && 2 << k <= together)
         k++;
-    const expr_work w = p->facts->calls[k];
+    const expr_work w = steps == 1   ? p->facts->calls[k]
+                        : steps == 2 ? p->facts->walked[0][k]
+                                     : p->facts->walked[1][k];
     return w.units * 4 * WARP / p->gpu->fma_lanes[p->facts->model->dtype] + w.others;
+}
+
+/* Set by the acoustic wave with a sponge on an H200: 340 µs with 4 warps a scheduler, 296 with 5.
+ */
+double calls_waiting(const plan *p) {
+    static const double few_warps = 3, enough = 5, many = 12; /* instructions */
+    if (p->form->sums || calls_slots(p, p->schedule.vector) < many)
+        return 1;
+    const double warps = p->estimate.blocks_resident * ceil(plan_threads(p) / 32.0) / 4;
+    return warps >= enough
+               ? 1
+               : (1 + few_warps / (warps * warps)) / (1 + few_warps / (enough * enough));
 }

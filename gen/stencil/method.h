@@ -137,11 +137,11 @@ static inline int plan_words(const plan *p) {
     return (int)dtype_words[p->facts->model->dtype].bytes / 4;
 }
 
-/* Instructions of a point for selections by its place. A kernel of packs asks once for several
-   points whether they lie away from the edges. Of elastic waves and a cavity's flow, on an H200. */
+/* Instructions of a point that asks whether it lies away from the edges, where no selection by its
+   place is left. A kernel of packs asks once for several points. Of a cavity's flow, on an H200. */
 static inline double plan_selection_instructions(const plan *p) {
-    enum { SELECTS = 6, ALONE = 40 };
-    return (p->schedule.vector > 1 ? SELECTS : ALONE) * p->facts->selections;
+    enum { TOGETHER = 3, ALONE = 40 };
+    return p->facts->selections == 0 ? 0 : p->schedule.vector > 1 ? TOGETHER : ALONE;
 }
 
 int method_walks_none(int dims);

@@ -354,7 +354,10 @@ static void count_work(plan_facts *f, job *j) {
         f->emitted.additions -= count_signs(m, live);
         f->inside.additions -= count_signs(m, inside);
     }
-    calls_count(j, m, inside, f->calls);
+    f->uniform = calls_uniform(j, m, inside);
+    calls_count(j, m, inside, 1, f->calls);
+    calls_count(j, m, inside, 2, f->walked[0]);
+    calls_count(j, m, inside, 4, f->walked[1]);
 }
 
 /* Operations of a point besides those of its sum. */

@@ -19,7 +19,7 @@ typedef struct plan_row {
 typedef struct expr_work {
     double units, others;
 } expr_work;
-enum { CALL_PACKS = 5 }; /* of 1, 2, 4, 8 and 16 points */
+enum { CALL_PACKS = 5, CALL_STEPS = 4 }; /* of 1, 2, 4, 8 and 16 points; steps at once */
 typedef struct plan_facts {
     const model *model;
     expr_id roots[MAX_FIELDS]; /* the outputs' expressions, rewritten for fewer operations */
@@ -28,12 +28,14 @@ typedef struct plan_facts {
                           what costs count */
     int selections;    /* by places, which code asks for also away from the edges */
     expr_work calls[CALL_PACKS]; /* of divisions, functions and choices, for a point of a pack */
-    int nodes;                   /* nodes of the pool before that … */
-    const bool *live;            /* … and which of them the outputs are made of */
-    double sum_operations;       /* of one point by partial sums; 0 where it has none to keep */
-    const scaled_sum *scaled;    /* NULL where the update is none */
-    bool linear;                 /* every output is linear, with the same weights for every point */
-    bool corners;                /* some tap has an offset along x and along y */
+    expr_work uniform;           /* of those that are the same for all points: once a thread */
+    expr_work walked[2][CALL_PACKS]; /* the same, where 2 and 4 steps of a walk are made together */
+    int nodes;                       /* nodes of the pool before that … */
+    const bool *live;                /* … and which of them the outputs are made of */
+    double sum_operations;           /* of one point by partial sums; 0 where it has none to keep */
+    const scaled_sum *scaled;        /* NULL where the update is none */
+    bool linear;          /* every output is linear, with the same weights for every point */
+    bool corners;         /* some tap has an offset along x and along y */
     bool column_or_plane; /* every tap lies in its point's column of the last axis or its plane */
     int taps[2 * MAX_FIELDS]; /* distinct taps, by the model's array */
     int all_taps, plane_taps; /* the latter counts taps after they are moved into one plane of the
@@ -46,7 +48,8 @@ plan_facts *plan_facts_new(job *, const model *);
 
 /* What divisions, roots, functions and choices take of a point, of the live nodes: adds to `out`,
    for packs of 1, 2, 4 … points along x. */
-void calls_count(job *, const model *, const bool *live, expr_work out[CALL_PACKS]);
+void calls_count(job *, const model *, const bool *live, int steps, expr_work out[CALL_PACKS]);
+expr_work calls_uniform(job *, const model *, const bool *live);
 
 /* One array as the kernel sees it; arrays that no tap reads are left out. Reaches are along kernel
    axes. */
@@ -91,6 +94,7 @@ typedef struct plan_fused {
 typedef struct plan_streamed {
     int lane_y, ahead, slab;
     int packs, beside;
+    int together; /* steps that are made at once, for what their points have in common */
 } plan_streamed;
 
 typedef struct plan {
@@ -171,6 +175,11 @@ double plan_blocks(const plan *, const int64_t size[AXES], double *covered);
 /* Issue slots of a point's divisions, functions and choices, where a thread makes so many points
    along x together. Multiply-adds take more of them where the board has fewer units. */
 double calls_slots(const plan *, int together);
+/* The same, where so many steps of a walk are made at once: 1, 2 or 4. */
+double calls_walked(const plan *, int together, int steps);
+/* How many times as long kernels of divisions, functions and choices take, whose schedulers have
+   too few warps to hide them. */
+double calls_waiting(const plan *);
 
 /* Operations of one point as they are emitted, over all passes. */
 expr_count plan_emitted(const plan *);

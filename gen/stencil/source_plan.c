@@ -70,6 +70,8 @@ static void write_rules(text *t, const model *m, const plan *p) {
                 has[BOUNDARY_ZERO] || has[BOUNDARY_CONSTANT],
                 has[BOUNDARY_FIXED] || has[BOUNDARY_CLAMP], has[BOUNDARY_MIRROR],
                 has[BOUNDARY_PERIODIC]);
+    text_printf(t, "#define PLAN_HAS_Y %d\n#define PLAN_HAS_Z %d\n", p->axes[1] >= 0,
+                p->axes[2] >= 0);
 }
 
 static void write_constants(text *t, const model *m, const plan *p, const program *program,
@@ -275,8 +277,19 @@ static void write_asking(text *t, const model *m) {
         text_printf(t, "%sinterior_along<%d>(arguments, at.template index<%d>())%s",
                     axis > 0 ? "        " : "", axis, axis, axis < AXES - 1 ? " &&\n" : ";\n");
     text_add(
-        t, "    Places places;\n    if (!interior)\n        places = find_places(at, arguments);\n"
-           "    update_placed(at, arguments, interior, places, out);\n}\n");
+        t,
+        "    if (interior)\n        update_placed(at, arguments, true, Places(), out);\n    else\n"
+        "        update_placed(at, arguments, false, find_places(at, arguments), out);\n}\n");
+}
+
+/* Whether a way of its own away from the edges saves next to nothing: nothing there but the
+   selections in `Places`, which no division or function reads. */
+static bool is_joined(const plan_facts *f, const interior *in) {
+    enum { FEW = 8 }; /* instructions */
+    for (expr_id i = 0; i < f->model->pool->count; i++)
+        if (in->side[i] != EXPR_NONE && in->place[i] == 0)
+            return false;
+    return f->calls[0].units + f->calls[0].others < FEW;
 }
 
 static void write_update(text *t, const model *m, const plan_facts *f, const emitter *e) {
@@ -289,6 +302,9 @@ static void write_update(text *t, const model *m, const plan_facts *f, const emi
         text_add(
             t,
             "#define PLAN_INTERIOR 1 // kernels may ask once for several points where they lie\n");
+        if (is_joined(f, all.interior))
+            text_add(t, "#define PLAN_JOINED 1 // all that depends on the place is selected, and "
+                        "cheap to use\n");
         emit_places(t, e, all.interior);
     }
     text_printf(

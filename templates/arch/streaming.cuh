@@ -27,3 +27,9 @@ template <class T> __device__ __forceinline__ T *multiply_add(int count, int byt
     asm("mad.wide.s32 %0, %1, %2, %3;" : "=l"(to) : "r"(count), "r"(bytes), "l"(first));
     return to;
 }
+
+// Whether all lanes of a warp say so, of those that have not ended. A host's threads answer for
+// themselves.
+__device__ __forceinline__ bool lanes_agree(bool vote) {
+    return __all_sync(__activemask(), vote) != 0;
+}

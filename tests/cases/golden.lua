@@ -44,6 +44,25 @@ keep("bulk_half3d", "star3d2", "bulk tile=64x32 coarsen=z32,y2 vec=8 time=1", "f
 cases[#cases].refusals = { "need sm_90" }
 keep("cached_halo_box2d", "box2d1", "cached-halo tile=32x8 vec=1 time=1", "float", "clamp")
 
+-- Stages of a system, made one after the other in one launch: planes in shared memory, and columns in registers.
+for name, schedule in pairs { chained_waves2d = "1-2: chained tile=24 coarsen=y16 vec=4 time=1 lane=2",
+                              chained_columns2d = "1-2: chained tile=26 coarsen=y16 vec=1 time=1 lane=1" } do
+  cases[#cases + 1] = {
+    name = name,
+    spec = [[return system { name = "waves", dtype = "float", fields = { p = "inout", u = "inout", v = "inout" },
+      boundary = { x = "zero", y = { "fixed", "clamp" } }, parameters = { r = 0.5 },
+      stages = {
+        { update = function(f, p) return { u = f.u(0, 0) - p.r * (f.p(1, 0) - f.p(0, 0)),
+                                           v = f.v(0, 0) - p.r * (f.p(0, 1) - f.p(0, -1)) } end },
+        { update = function(f, p) return { p = f.p(0, 0) - p.r * (f.u(0, 0) - f.u(-1, 0) + f.v(0, 0) - f.v(0, -1)) } end },
+      } }]],
+    schedule = schedule,
+    golden = true,
+    compiled = true, -- the runner judges no systems
+    places = { { size = { 67, 35 } } },
+  }
+end
+
 -- A filter in passes: the arguments that they share, then the plan.h of each.
 cases[#cases + 1] = {
   name = "passes_filter2d",

@@ -7,6 +7,8 @@
 #define PLAN_CLAMPS 1
 #define PLAN_MIRRORS 0
 #define PLAN_WRAPS 0
+#define PLAN_HAS_Y 1
+#define PLAN_HAS_Z 1
 #include "arch/bulk.cuh"
 
 struct plan {

@@ -4,6 +4,8 @@
 #define PLAN_CLAMPS 1
 #define PLAN_MIRRORS 0
 #define PLAN_WRAPS 0
+#define PLAN_HAS_Y 1
+#define PLAN_HAS_Z 0
 
 struct plan {
     static constexpr int tile_x = 32, tile_y = 8, tile_z = 1;

@@ -20,6 +20,8 @@ static_assert(sizeof(Arguments) == 208, "the host packs 208 bytes");
 #define PLAN_CLAMPS 0
 #define PLAN_MIRRORS 1
 #define PLAN_WRAPS 0
+#define PLAN_HAS_Y 1
+#define PLAN_HAS_Z 1
 
 struct plan {
     static constexpr int tile_x = 24, tile_y = 12, tile_z = 1;
@@ -115,6 +117,8 @@ __device__ __forceinline__ void update_point(const At &at, const Arguments &argu
 #define PLAN_CLAMPS 0
 #define PLAN_MIRRORS 1
 #define PLAN_WRAPS 0
+#define PLAN_HAS_Y 1
+#define PLAN_HAS_Z 1
 
 struct plan {
     static constexpr int tile_x = 256, tile_y = 8, tile_z = 1;

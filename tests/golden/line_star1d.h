@@ -20,6 +20,8 @@ static_assert(sizeof(Arguments) == 160, "the host packs 160 bytes");
 #define PLAN_CLAMPS 0
 #define PLAN_MIRRORS 0
 #define PLAN_WRAPS 0
+#define PLAN_HAS_Y 0
+#define PLAN_HAS_Z 0
 
 struct plan {
     static constexpr int tile_x = 320, tile_y = 1, tile_z = 1;
@@ -79,6 +81,8 @@ __device__ __forceinline__ void update_point(const At &at, const Arguments &argu
 #define PLAN_CLAMPS 0
 #define PLAN_MIRRORS 0
 #define PLAN_WRAPS 0
+#define PLAN_HAS_Y 0
+#define PLAN_HAS_Z 0
 
 struct plan {
     static constexpr int tile_x = 512, tile_y = 1, tile_z = 1;

@@ -20,6 +20,8 @@ static_assert(sizeof(Arguments) == 184, "the host packs 184 bytes");
 #define PLAN_CLAMPS 0
 #define PLAN_MIRRORS 1
 #define PLAN_WRAPS 0
+#define PLAN_HAS_Y 0
+#define PLAN_HAS_Z 1
 
 struct plan {
     static constexpr int tile_x = 64, tile_y = 1, tile_z = 1;
@@ -75,6 +77,8 @@ __device__ __forceinline__ void update_point(const At &at, const Arguments &argu
 #define PLAN_CLAMPS 1
 #define PLAN_MIRRORS 0
 #define PLAN_WRAPS 0
+#define PLAN_HAS_Y 0
+#define PLAN_HAS_Z 1
 
 struct plan {
     static constexpr int tile_x = 64, tile_y = 1, tile_z = 1;

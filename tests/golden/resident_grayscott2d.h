@@ -20,6 +20,8 @@ static_assert(sizeof(Arguments) == 240, "the host packs 240 bytes");
 #define PLAN_CLAMPS 0
 #define PLAN_MIRRORS 1
 #define PLAN_WRAPS 0
+#define PLAN_HAS_Y 0
+#define PLAN_HAS_Z 1
 
 struct plan {
     static constexpr int tile_x = 24, tile_y = 1, tile_z = 16;
@@ -106,6 +108,8 @@ __device__ __forceinline__ void update_point(const At &at, const Arguments &argu
 #define PLAN_CLAMPS 0
 #define PLAN_MIRRORS 1
 #define PLAN_WRAPS 0
+#define PLAN_HAS_Y 0
+#define PLAN_HAS_Z 1
 
 struct plan {
     static constexpr int tile_x = 512, tile_y = 1, tile_z = 1;
@@ -119,7 +123,7 @@ struct plan {
     static constexpr int high_x = 1, high_y = 0, high_z = 1;
     static constexpr bool packs = true; // rows are loaded and stored as packs
     static constexpr int vector = 4;
-    static constexpr int lane_y = 1, walk = 3, ahead = 2;
+    static constexpr int lane_y = 1, walk = 4, ahead = 2;
     static constexpr int slab = 4000000; // points that are walked through together
     static constexpr bool flat = true; // as PLAN_FLAT
 };

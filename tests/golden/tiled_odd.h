@@ -4,6 +4,8 @@
 #define PLAN_CLAMPS 1
 #define PLAN_MIRRORS 1
 #define PLAN_WRAPS 1
+#define PLAN_HAS_Y 1
+#define PLAN_HAS_Z 1
 
 struct plan {
     static constexpr int tile_x = 7, tile_y = 5, tile_z = 3;

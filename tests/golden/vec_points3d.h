@@ -5,6 +5,8 @@
 #define PLAN_CLAMPS 1
 #define PLAN_MIRRORS 1
 #define PLAN_WRAPS 1
+#define PLAN_HAS_Y 1
+#define PLAN_HAS_Z 1
 
 struct plan {
     static constexpr int tile_x = 64, tile_y = 4, tile_z = 1;

@@ -126,6 +126,7 @@ void case_read(lua_State *L, job *j, test_case *out) {
     read_integers(L, "plan", out->plan_size, AXES);
     out->plan_steps = case_integer(L, "plan_steps", 0);
     out->golden = case_flag(L, "golden");
+    out->compiled = case_flag(L, "compiled");
     out->huge = case_flag(L, "huge");
     out->deterministic = case_flag(L, "deterministic");
     read_refusals(L, j, out);

@@ -100,7 +100,7 @@ static void run_case(job *j, void *argument) {
 static void run_index(void *argument, int i) {
     const running *r = argument;
     build_one b = {r, &r->list->cases[i]};
-    if (b.test->property != NULL)
+    if (b.test->property != NULL || b.test->compiled)
         return;
     report_begin(b.test->name);
     job *own;

@@ -52,6 +52,7 @@ typedef struct test_case {
     const char *property;                /* what is to hold, or NULL */
     int64_t plan_size[AXES], plan_steps; /* what its kernel is planned for; 0: the default */
     bool golden, huge;
+    bool compiled;        /* not run: a system, whose stages unit.runtime checks */
     bool deterministic;   /* of lists: a second launch must make the same bits */
     const matrix *matrix; /* places are chosen by `chosen`, a row of indices each; else `places` */
     const int *chosen;

@@ -352,7 +352,8 @@ static void candidates(search *s) {
     if (s->facts->model->dims == 2) {
         static const int rows[] = {64, 32, 16, 0};
         search_blocks(s, wide, rows, vectors);
-        search_blocks(s, small, rows, vectors);
+        if (s->size[0] <= wide[1][2][0]) /* a warp a block hides little */
+            search_blocks(s, small, rows, vectors);
         return;
     }
     enum { PARTS = 6 };

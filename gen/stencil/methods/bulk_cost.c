@@ -6,16 +6,20 @@
 
 #include <math.h>
 
-/* From figures of an H200 (512³, 768³, 16384², float and double): the share of a copy that walks
-   and tiles reach where nothing else binds, how terms overlap, and seconds until a block's first
-   plane has arrived. Instructions of a point besides its sums, and of a pack that a thread reads.
-   How much longer it takes where sums spill, where a multiprocessor has one block, which either
-   waits for its tile or makes points, where the spare makes them, and where walks are cut (z512 of
-   768 planes: 1.1). */
+/* From figures of an H200 (512³, 768³, 8192², 16384², float and double): the share of a copy that
+   walks and tiles reach where nothing else binds, how terms overlap, and seconds until a block's
+   first plane has arrived. Instructions of a point besides its sums, and of a pack that a thread
+   reads. How much longer it takes where sums spill, where a multiprocessor has one block, which
+   either waits for its tile or makes points, where the spare makes them, and where walks are cut
+   (z512 of 768 planes: 1.1). The share of what lies beyond the grid that costs time, in 3D and
+   (the last) in 2D; of what a wave, or the last of several, leaves idle. Seconds a plane that
+   blocks take to keep one pace. How much longer where there are few rows of warps, where few bytes
+   are on their way, and for written bytes; starts of a block of a 2D tile. */
 static const struct costs {
     double walk_share, tile_share, overlap, start, point, read, spilling, alone, spare, cut, beyond,
-        one_wave, last_wave, pace;
-} costs = {0.96, 1, 3, 3e-6, 4, 1, 1.3, 0.12, 4, 1.05, 0.25, 0.1, 0.35, 0.63e-6};
+        one_wave, last_wave, pace, few, in_flight, writing, tile_start, beyond_flat;
+} costs = {0.96, 1,   3,    3e-6,    4,   1,    1.3,  0.12, 4,  1.05,
+           0.15, 0.1, 0.35, 0.63e-6, 1.5, 0.09, 0.08, 1.7,  0.8};
 
 static const double lanes = 128, bytes_a_cycle = 128;
 
@@ -66,7 +70,8 @@ static filling fill(const plan *p, const int64_t size[AXES]) {
         f.uneven = ceil(each) / each;
         lost = costs.one_wave;
     }
-    f.idle = (1 + costs.beyond * (covered - 1)) * (1 + lost * (f.uneven - 1));
+    f.idle = (1 + (bulk_is_flat(p) ? costs.beyond_flat : costs.beyond) * (covered - 1)) *
+             (1 + lost * (f.uneven - 1));
     return f;
 }
 
@@ -110,6 +115,36 @@ static int count_conversions(const plan *p) {
     return count;
 }
 
+/* How many times as long instructions take where a multiprocessor has too few warps, and rows of
+   them, to hide what they wait for. */
+static double few_warps(const plan *p, const filling *f) {
+    enum { ENOUGH = 24 };
+    const double rows = f->together * bulk_readers(p) / (double)WARP * bulk_rows(p);
+    return bulk_is_flat(p) ? 1 : 1 + costs.few * fmax(ENOUGH / rows - 1, 0);
+}
+
+/* The share of a launch's arrays that it reads. */
+static double read_share(const model *m) {
+    int read = 0;
+    for (int i = 0; i < m->array_count; i++)
+        read += m->arrays[i].used;
+    return (double)read / (read + m->output_count);
+}
+
+/* How many times as long as a copy's bytes: reading is cheaper than writing. */
+static double reading(const model *m) {
+    return 1 + costs.writing * (1 - 2 * read_share(m));
+}
+
+/* How many times as long where few bytes are on their way to a multiprocessor. */
+static double in_flight(const plan *p, const filling *f) {
+    static const double enough = 173e3; /* bytes, if a launch only read */
+    if (bulk_is_flat(p))
+        return 1;
+    const double bytes = f->together * (double)((int64_t)p->shared_bytes - bulk_slot_bytes(p));
+    return 1 + costs.in_flight * fmax(enough * read_share(p->facts->model) / bytes - 1, 0);
+}
+
 static void wide_cost(plan *p, const int64_t size[AXES]) {
     const model *m = p->facts->model;
     const gpu *g = p->gpu;
@@ -134,10 +169,11 @@ static void wide_cost(plan *p, const int64_t size[AXES]) {
         const char *what;
         double seconds; /* a point */
     } terms[] = {
-        {"device memory", e->bytes_per_point / gpu_copy_rate(g) / share * f.idle},
+        {"device memory", reading(m) * e->bytes_per_point / gpu_copy_rate(g) / share * f.idle},
         {"the second-level cache",
          (e->loads_per_point + m->output_count) * bytes / gpu_l2_rate(g) * f.idle},
-        {"instructions", e->instructions_per_point / (lanes * machine) * f.uneven},
+        {"instructions",
+         e->instructions_per_point / (lanes * machine) * f.uneven * few_warps(p, &f)},
         {"shared memory", e->shared_per_point * bytes / (bytes_a_cycle * machine) * f.uneven},
     };
     double longest = 0, sum = 0;
@@ -155,12 +191,13 @@ static void wide_cost(plan *p, const int64_t size[AXES]) {
                   (bulk_is_flat(p) ? 1 + costs.alone / f.together / f.together : 1);
     if (!bulk_is_flat(p) && f.waves > 1 && p->walk < cells)
         e->seconds *= costs.cut; /* although there are blocks enough */
+    e->seconds *= in_flight(p, &f);
     if (!bulk_is_flat(p)) /* a plane takes at least what blocks take to agree on their pace */
         e->seconds = fmax(e->seconds,
                           ceil(f.waves) * costs.pace * (fmin(p->walk, cells) + bulk_depth(p) - 1));
     if (size[0] % p->schedule.vector != 0) /* dense rows are no packs: the spare makes the points */
         e->seconds *= costs.spare;
-    e->seconds += costs.start * (bulk_is_flat(p) ? 1 : ceil(f.waves));
+    e->seconds += costs.start * (bulk_is_flat(p) ? costs.tile_start : ceil(f.waves));
 }
 
 void bulk_cost(plan *p, const int64_t size[AXES]) {

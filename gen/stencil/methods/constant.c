@@ -11,17 +11,23 @@ static int64_t registers(const plan *p) {
     return 36 + 4 * plan_words(p);
 }
 
+/* Taps whose weights are no numbers, but depend on parameters: they are added as others' are. */
+static int others_of(const plan *p) {
+    return larger(p->facts->all_taps - p->facts->runs->weight_count, 0);
+}
+
 static void traffic(plan *p) {
-    p->estimate.loads_per_point = p->facts->runs->weight_count;
+    p->estimate.loads_per_point = p->facts->runs->weight_count + others_of(p);
 }
 
 /* A multiply-add for each weight, because nothing is factored, and a weight from a table in a loop:
    fitted to bench/h100.sweeps. */
 static double instructions(const plan *p) {
     static const double weight = 32, lanes = 128;
-    return block_point_instructions() + block_load_instructions(p) +
-           weight * p->estimate.loads_per_point +
-           p->facts->runs->weight_count * lanes / p->gpu->fma_lanes[p->facts->model->dtype];
+    const double weights = p->facts->runs->weight_count;
+    return block_point_instructions() + block_load_instructions(p) + weight * weights +
+           weights * lanes / p->gpu->fma_lanes[p->facts->model->dtype] +
+           (others_of(p) > 0 ? block_arithmetic(p) : 0);
 }
 
 static const block_form block = {

@@ -111,7 +111,24 @@ static const char *lay_thread(job *j, plan *p) {
 static int registers(job *j, plan *p) {
     const int words = plan_words(p);
     const int base = p->axes[1] < 0 ? 41 : 33; /* flat ones fill a multiprocessor anyway */
-    return base + words * add_lines(j, p) * 132 / 100;
+    const int held = base + words * add_lines(j, p) * 132 / 100;
+    const int each =
+        words > 1 ? 52 : 12; /* what of steps together spills costs more than warps do */
+    const int least = p->streamed.together > 1 ? 64 + each * p->schedule.vector : 0;
+    return larger(held, least);
+}
+
+/* Steps that are made at once, where that saves divisions, roots or functions: the quotient that a
+   row reads above it is what the next row has in its place. Sums and products alone pay for no
+   registers: the cavity in double takes 1.35 times as long with two steps. */
+static int together_of(const plan *p) {
+    static const double worth = 20, more = 5; /* instructions a point */
+    const int points = p->schedule.vector;
+    if (p->form->sums || model_is_narrow(p->facts->model) || p->walk < CALL_STEPS)
+        return 1;
+    const double apart = calls_slots(p, points), two = calls_walked(p, points, 2),
+                 four = calls_walked(p, points, 4);
+    return apart - two < worth ? 1 : two - four < more ? 2 : 4;
 }
 
 /* How many points a slab has: as many as leave the planes that two blocks share in the second-level
@@ -127,6 +144,7 @@ static const char *fit(job *j, plan *p) {
     const char *refusal = lay_thread(j, p);
     if (refusal != NULL)
         return refusal;
+    p->streamed.together = together_of(p);
     const int need = registers(j, p);
     if (need > MAX_REGISTERS)
         return job_print(j,
@@ -235,6 +253,9 @@ static void macros(text *t, const plan *p, bool packs, bool only_written) {
     for_lines(t, p, find_held, &held);
     text_printf(t, "#define PLAN_HELD_SIDES %d // for planes that are still to come\n", held);
     text_printf(t, "#define PLAN_FLAT %d // there is no axis y\n", p->axes[1] < 0);
+    if (p->streamed.together > 1)
+        text_printf(t, "#define PLAN_TOGETHER %d // steps along the walk that are made at once\n",
+                    p->streamed.together);
 }
 
 static void constants(text *t, const plan *p, const program *program) {

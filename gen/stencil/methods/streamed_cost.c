@@ -16,8 +16,11 @@ static const struct costs {
     double wait, wait_load, drift_flat, drift, lost, ends;
     double overlap, memories;
     double begin_long; /* of memory, in planes: where long walks pay */
+    double spilled;    /* instructions of a register that spills, of more than a few */
     double converted;  /* instructions of a number of 16 bits: 8 figures of half on an H200 */
-} costs = {300, 45, 14, 2, 500, 37, 0.007, 0.0155, 0.004, 0.7, 5, 10, 1.5, 1.5};
+} costs = {300, 45, 14, 2, 500, 37, 0.007, 0.0155, 0.004, 0.7, 5, 7, 1.5, 20, 1.5};
+
+enum { FEW_SPILLED = 24 };
 
 static const double lanes = 128, pairs = 0.5, sector_bytes = 32;
 
@@ -59,7 +62,8 @@ static double step_instructions(const plan *p, bool spare) {
     const double converted = model_is_narrow(p->facts->model)
                                  ? costs.converted * (s->packs * p->schedule.vector + s->beside)
                                  : 0;
-    return costs.plane + costs.pack * s->packs + costs.element * elements + converted + 2 * spilled;
+    return costs.plane + costs.pack * s->packs + costs.element * elements + converted +
+           2 * spilled + costs.spilled * larger(spilled - FEW_SPILLED, 0);
 }
 
 static double count_instructions(const plan *p, bool spare) {
@@ -70,7 +74,8 @@ static double count_instructions(const plan *p, bool spare) {
     const double walk = p->form->sums ? 1 + (p->low[2] + p->high[2]) / (double)p->walk : 1;
     return walk * arithmetic * lanes / p->gpu->fma_lanes[p->facts->model->dtype] +
            (p->form->sums ? 0
-                          : calls_slots(p, p->schedule.vector) + plan_selection_instructions(p)) +
+                          : calls_walked(p, p->schedule.vector, p->streamed.together) +
+                                plan_selection_instructions(p)) +
            (costs.start / p->walk + walk * step_instructions(p, spare)) / points;
 }
 
@@ -152,7 +157,7 @@ static double waste(const plan *p, const int64_t size[AXES]) {
                  turns = fabs(log2(plan_threads(p) / best));
     const double full =
         goes_far ? crowd(p, blocks) : 1 + costs.ends * resident / (blocks + resident);
-    return idle * full * (1 + 0.01 * turns);
+    return idle * full * calls_waiting(p) * (1 + 0.01 * turns);
 }
 
 /* Seconds a point if waiting alone counted. The warps of a scheduler take turns: each issues the

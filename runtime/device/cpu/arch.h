@@ -34,6 +34,9 @@ template <Cached, class T> __forceinline__ T load_as(const T *from) {
 
 /* ---- compilers ------------------------------------------------------------------------------- */
 
+__forceinline__ bool lanes_agree(bool vote) {
+    return vote;
+}
 template <class T> __forceinline__ T opaque(T number) {
     return number;
 }

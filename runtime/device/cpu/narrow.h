@@ -1,5 +1,5 @@
-/* Numbers of 16 bits for the cpu device: templates/arch/half.cuh, bfloat16.cuh and narrow.cuh by what
-   the host has. It is compiled behind arch.h. */
+/* Numbers of 16 bits for the cpu device: templates/arch/half.cuh, bfloat16.cuh and narrow.cuh by
+   what the host has. It is compiled behind arch.h. */
 
 /* The same bits as those of the instructions of GPUs. In a namespace, because argument-dependent
    lookup would find the program's functions of a name besides those of its spares. */

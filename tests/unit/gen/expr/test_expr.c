@@ -54,6 +54,48 @@ static void test_sharing(void **state) {
     in_job(body_sharing);
 }
 
+/* How many live nodes have an operation, after rewriting. */
+static int count_rewritten(job *j, expr_pool *p, const expr_id *roots, int count, expr_op op) {
+    expr_id made[4];
+    int found = 0;
+    optimise(j, p, DTYPE_FLOAT, roots, count, made);
+    const bool *live = expr_live(p, j, made, count);
+    for (expr_id i = 0; i < p->count; i++)
+        found += live[i] && expr_get(p, i)->op == op;
+    return found;
+}
+
+/* What is divided by the same number several times, or by one of all points, is multiplied by its
+   reciprocal. */
+static void body_quotients(job *j, void *unused) {
+    (void)unused;
+    expr_pool *p = expr_pool_new(j);
+    const expr_id a = tap(p, 0), b = tap(p, 1), c = tap(p, 2), k = expr_parameter(p, 0);
+    const expr_id by_c[] = {expr_make(p, EXPR_DIVIDE, a, c, NONE),
+                            expr_make(p, EXPR_DIVIDE, b, c, NONE)};
+    assert_int_equal(count_rewritten(j, p, by_c, 2, EXPR_DIVIDE), 1);
+    assert_int_equal(count_rewritten(j, p, by_c, 2, EXPR_MULTIPLY), 2);
+    assert_int_equal(count_rewritten(j, p, by_c, 1, EXPR_MULTIPLY), 0); /* the only one */
+    const expr_id by_k[] = {expr_make(p, EXPR_DIVIDE, a, k, NONE)};
+    assert_int_equal(count_rewritten(j, p, by_k, 1, EXPR_MULTIPLY), 1);
+    const expr_id ten = expr_constant(p, 10);
+    const expr_id exact[] = {
+        expr_make(p, EXPR_DIVIDE, a, ten, NONE),
+        expr_make(p, EXPR_DIVIDE, expr_position_plus(p, POSITION_X, 0), k, NONE),
+        expr_make(p, EXPR_DIVIDE, ten, k, NONE),
+        expr_make(p, EXPR_DIVIDE, expr_constant(p, 1), k, NONE),
+    };
+    assert_int_equal(count_rewritten(j, p, exact, 4, EXPR_MULTIPLY), 0);
+    const expr_id steps[] = {expr_make(p, EXPR_FLOOR, by_k[0], NONE, NONE),
+                             expr_make(p, EXPR_LT, by_k[0], b, NONE)};
+    assert_int_equal(count_rewritten(j, p, steps, 2, EXPR_MULTIPLY), 0);
+}
+
+static void test_quotients(void **state) {
+    (void)state;
+    in_job(body_quotients);
+}
+
 /* Sharing still works after the tables have grown many times, and operands come first. */
 static void body_growth(job *j, void *unused) {
     (void)unused;
@@ -273,10 +315,11 @@ static void test_counts(void **state) {
 }
 
 static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(test_sharing),   cmocka_unit_test(test_growth),
-    cmocka_unit_test(test_constants), cmocka_unit_test(test_not_finite),
-    cmocka_unit_test(test_neutral),   cmocka_unit_test(test_conditions),
-    cmocka_unit_test(test_limits),    cmocka_unit_test(test_counts),
+    cmocka_unit_test(test_sharing),    cmocka_unit_test(test_quotients),
+    cmocka_unit_test(test_growth),     cmocka_unit_test(test_constants),
+    cmocka_unit_test(test_not_finite), cmocka_unit_test(test_neutral),
+    cmocka_unit_test(test_conditions), cmocka_unit_test(test_limits),
+    cmocka_unit_test(test_counts),
 };
 
 TEST_GROUP(expr, NULL, NULL)

@@ -11,11 +11,12 @@ static expr_id random_sums(model *m, bool linear, uint64_t *state) {
     static const double factors[] = {0.1, -0.1, 0.3, 2, 1e-3, 7};
     expr_id made[MADE];
     for (int i = 0; i < MADE; i++) {
-        const int kind = random_below(state, linear ? 9 : 12);
+        const int kind = random_below(state, linear ? 9 : 14);
         const expr_id a = i > 0 ? made[random_below(state, i)] : u(m, 0, 0, 0);
         const expr_id b = i > 2 ? made[i - 1 - random_below(state, 3)] : u(m, 1, 0, 0);
         const expr_id tap = u(m, random_below(state, 11) - 5, 0, 0);
         const expr_id p = expr_parameter(m->pool, 0);
+        const expr_id divisor = add(m, op1(m, EXPR_ABS, tap), constant(m, 3)); /* of several */
         const expr_id factor = constant(m, factors[random_below(state, 6)]);
         made[i] = kind < 2    ? times(m, factor, tap)
                   : kind == 2 ? add(m, b, times(m, tap, p))
@@ -25,6 +26,7 @@ static expr_id random_sums(model *m, bool linear, uint64_t *state) {
                   : kind == 7 ? op2(m, EXPR_DIVIDE, b, add(m, p, constant(m, 3)))
                   : kind == 8 ? op1(m, EXPR_NEGATE, a)
                   : kind == 9 ? times(m, a, b)
+                  : kind > 11 ? op2(m, EXPR_DIVIDE, kind == 12 ? a : b, divisor)
                               : op1(m, kind == 10 ? EXPR_ABS : EXPR_TANH, b);
     }
     return made[MADE - 1];

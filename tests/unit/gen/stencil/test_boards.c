@@ -181,7 +181,7 @@ static void cells_of_16_bits_take_wide_packs_and_tiles(void **state) {
     (void)state;
     static const struct {
         const char *shape, *schedule;
-    } best[] = {{"star(3, 1)", "streamed tile=256x8 coarsen=z16,y2 vec=8 time=1"},
+    } best[] = {{"star(3, 1)", "bulk tile=192x48 coarsen=z384,y2 vec=8 time=1"},
                 {"star(3, 2)", "bulk tile=192x32 coarsen=z192,y2 vec=8 time=1"}};
     for (size_t i = 0; i < sizeof best / sizeof *best; i++) {
         loaded l;

@@ -274,10 +274,17 @@ static void layers_are_skipped_inside(void **state) {
         {"gt(6 - rim, 0)", {">= 6", "< arguments.global[1] - 6"}},
         {"lt(at.x, 4)", {"arguments.origin[0] + i", "return place >= 4 &&"}},
         {"ge(at.y, at.ny - 3)", {"< arguments.global[1] - 3 &&"}},
+        {"gt((6 - rim) / 3, 0)", {">= 6", "< arguments.global[1] - 6"}},
+        {"lt(rim * 1.5, 8)", {">= 6", "< arguments.global[1] - 6"}},
+        {"gt(2 * (6 - rim), 0)", {">= 6", "< arguments.global[0] - 6"}},
+        {"gt((6 - rim) / 3 + (4 - rim) / 2, 0)", {">= 5", "< arguments.global[0] - 5"}},
+        {"lt(at.step, 3)", {"arguments.step < 3 ||"}},
+        {"any(lt(at.x, 2), eq(at.step, 0))", {">= 2", "arguments.step < 1 ||"}},
         {"any(lt(at.x, 2), invert(lt(at.y, at.ny - 7)))", {">= 2", "< arguments.global[1] - 7"}},
     };
-    static const char *const undecided[] = {"lt(at.x, at.y)", "lt(rim * 1.5, 9)", "lt(at.step, 3)",
-                                            "lt(at.x, at.nx / 2)", "eq(at.x + at.y, 5)"};
+    static const char *const undecided[] = {"lt(at.x, at.y)",    "lt(rim * rim, 36)",
+                                            "lt(rim * -1, 9)",   "lt(at.x, at.nx / 2)",
+                                            "lt(at.step, at.x)", "eq(at.x + at.y, 5)"};
     char text[1024];
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         snprintf(text, sizeof text, LAYER("%s"), cases[i].condition);
@@ -321,7 +328,7 @@ static void skipping_leaves_the_same_bits(void **state) {
     for (size_t i = 0; i < sizeof schedules / sizeof *schedules; i++) {
         float skips[LAYER_X * LAYER_Y], asks[LAYER_X * LAYER_Y];
         launch_layer(LAYER("lt(rim, 6)"), schedules[i], skips);
-        launch_layer(LAYER("lt(rim * 1.5, 9)"), schedules[i], asks);
+        launch_layer(LAYER("lt(rim * rim, 36)"), schedules[i], asks);
         assert_memory_equal(skips, asks, sizeof skips);
     }
 }

@@ -1,0 +1,52 @@
+/* What the files of the method chained share: how its rings or columns lie. */
+#ifndef SG_GEN_STENCIL_METHODS_CHAINED_H
+#define SG_GEN_STENCIL_METHODS_CHAINED_H
+
+#include "gen/stencil/search.h"
+
+enum { AHEAD = 3, MOST_POINTS = 8, MOST_BACK = 64 };
+
+/* How the planes lie. By kernel axes. */
+typedef struct chain_layout {
+    int lag[CHAIN_STAGES];                          /* planes behind the one that arrives */
+    int slots[CHAIN_SOURCES], place[CHAIN_SOURCES]; /* rings, and where they begin */
+    int halo_low[2], width[2], plane, points;
+    int before, behind,
+        turns; /* planes loaded before and after a block's own; turns after the last */
+    int64_t elements;
+    int late[CHAIN_SOURCES]; /* columns: turns after which an array's row is first read */
+    int exchange[CHAIN_SOURCES][MOST_BACK]; /* columns: of a row so far back, plus 1; 0: none */
+    int exchanges;
+} chain_layout;
+
+static inline const model_chain *chain_of(const plan *p) {
+    return p->facts->model->chain;
+}
+
+/* In 2D, a thread may keep a column's rows in registers; such a plan loads single elements. */
+static inline bool has_columns(const plan *p) {
+    return p->schedule.vector <= 1;
+}
+
+/* Of a kernel axis. */
+static inline int along(const plan *p, const int of[AXES], int k) {
+    return p->axes[k] < 0 ? 0 : of[p->axes[k]];
+}
+
+/* How far a stage reads its array i along a kernel axis. */
+void chained_reach(const plan *, const chain_stage *, int i, int k, int *low, int *high);
+
+/* Turns from a plane's arrival to the newest of a source. */
+int chained_lag(const model_chain *, const chain_layout *, int source);
+
+void chained_lay(const plan *, chain_layout *);
+
+/* chained_cost.c: of planes in shared memory, and of columns in registers. */
+void chained_cost(plan *, const int64_t size[AXES]);
+void chained_column_cost(plan *, const int64_t size[AXES]);
+
+/* chained_source.c: its lines of plan.h. */
+void chained_constants(text *, const plan *, const program *);
+void chained_definitions(text *, const plan *);
+
+#endif

@@ -1,0 +1,128 @@
+/* What a launch of the method chained costs. Takes: a plan. Makes: its estimate. */
+#include "gen/stencil/methods/chained.h"
+
+#include <math.h>
+
+/* Instructions of a thread in a turn, of a stage's point, of a tap and of an element loaded; cycles
+   of a turn that a block waits, and for each instruction and each arithmetic one at half rate that
+   it makes one after the other. The exponent that joins the times. Fitted to elastic waves of 8192²
+   in float and double with 1 to 8 points a thread, on an H200. */
+static const struct costs {
+    double turn, point, tap, load, wait, serial, slow, overlap;
+} costs = {260, 80, 3, 3, 700, 1.65, 13, 4};
+
+static const double lanes = 128, pairs = 0.5;
+
+/* Of a warp in a turn: issue slots, bytes of shared memory, and cycles from a barrier to the next.
+ */
+typedef struct work {
+    double slots, shared, cycles;
+} work;
+
+static work work_of(const plan *p, const chain_layout *l) {
+    const model_chain *c = chain_of(p);
+    const dtype type = p->facts->model->dtype;
+    const double bytes = (double)dtype_words[type].bytes, points = l->points;
+    const double rate = lanes / p->gpu->fma_lanes[type];
+    work w = {.slots = costs.turn, .cycles = costs.wait};
+    for (int e = 0; e < c->stage_count; e++) {
+        const chain_stage *s = &c->stages[e];
+        const expr_count n = s->facts->emitted;
+        const expr_work calls = s->facts->calls[0];
+        double made = 0;
+        for (int o = 0; o < s->model->output_count; o++)
+            made += s->makes[o] >= 0;
+        const double units = n.additions + pairs * n.multiplications + calls.units;
+        const double slots = costs.point + units * rate + n.others + calls.others +
+                             costs.tap * (s->facts->all_taps + made + s->model->output_count);
+        w.slots += points * slots;
+        w.cycles += points * (costs.serial * slots + costs.slow * (rate - 1) * units);
+        w.shared += points * (s->facts->all_taps + made) * bytes * WARP;
+    }
+    w.slots += costs.load * p->array_count * points;
+    w.shared += points * p->array_count * bytes * WARP;
+    return w;
+}
+
+/* Of columns: instructions of a turn, an array and a stored output, and how many times as long
+   calls take, which nothing else hides; the share of the instructions' time that memory does not
+   hide. Set by elastic waves, the cavity, shallow water and Maxwell's equations on an H200. */
+static const struct column_costs {
+    double turn, array, output, call, apart;
+} column_costs = {40, 6, 4, 6, 0.5};
+
+static double column_slots(const plan *p) {
+    const model_chain *c = chain_of(p);
+    double slots = column_costs.turn + column_costs.array * p->array_count +
+                   column_costs.output * p->facts->model->output_count;
+    for (int e = 0; e < c->stage_count; e++) {
+        const plan_facts *f = c->stages[e].facts;
+        const expr_work calls = f->calls[0];
+        slots += f->emitted.additions + pairs * f->emitted.multiplications + f->row_count +
+                 column_costs.call * (calls.units + calls.others);
+    }
+    return slots;
+}
+
+/* Blocks of a last wave that is not full leave memory idle too. */
+void chained_column_cost(plan *p, const int64_t size[AXES]) {
+    const model *m = p->facts->model;
+    plan_estimate *e = &p->estimate;
+    chain_layout l;
+    chained_lay(p, &l);
+    const double bytes = (double)dtype_words[m->dtype].bytes, machine = p->gpu->multiprocessors;
+    const double all = (double)size[0] * (double)size[1];
+    double covered;
+    const double blocks = plan_blocks(p, size, &covered);
+    const double walk = fmin(p->walk, (double)size[1]);
+    const double turns = walk + l.before + l.turns, rows = walk + l.before + l.behind;
+    e->blocks_resident = plan_resident(p);
+    const double resident = fmin(e->blocks_resident, ceil(blocks / machine));
+    const double waves = ceil(blocks / (machine * resident));
+    const double idle = fmin(waves * machine * resident / blocks, 2);
+    const double threads = plan_threads(p);
+    const double issue =
+        blocks * turns * threads * column_slots(p) * idle / (lanes * machine * p->gpu->clock);
+    const double loaded = blocks * rows * l.plane * p->array_count;
+    const double moved = (loaded + m->output_count * all) * bytes;
+    const double memory = moved / gpu_copy_rate(p->gpu) * idle;
+    e->bytes_per_point = (p->array_count + m->output_count) * bytes;
+    e->loads_per_point = loaded / all;
+    e->shared_per_point = blocks * turns * threads * l.exchanges / all;
+    e->instructions_per_point = blocks * turns * threads * column_slots(p) / all;
+    e->bound = memory > issue ? "device memory" : "instructions";
+    e->seconds = memory + column_costs.apart * issue + 3e-6;
+}
+
+/* The share of the last wave that has no blocks makes memory idle too. */
+void chained_cost(plan *p, const int64_t size[AXES]) {
+    const model *m = p->facts->model;
+    plan_estimate *e = &p->estimate;
+    chain_layout l;
+    chained_lay(p, &l);
+    const work w = work_of(p, &l);
+    const double bytes = (double)dtype_words[m->dtype].bytes;
+    const double warps = plan_threads(p) / (double)WARP, machine = p->gpu->multiprocessors;
+    double covered, points = 1;
+    const double blocks = plan_blocks(p, size, &covered);
+    for (int axis = 0; axis < m->dims; axis++)
+        points *= (double)size[axis];
+    const double walk = fmin(p->walk, (double)size[m->dims - 1]);
+    const double turns = walk + l.before + l.turns, planes = walk + l.before + l.behind;
+    e->blocks_resident = plan_resident(p);
+    const double resident = fmin(e->blocks_resident, ceil(blocks / machine));
+    const double waves = ceil(blocks / (machine * resident));
+    const double idle = fmin(waves * machine * resident / blocks, 2);
+    const double issue = resident * warps * w.slots / 4, banks = resident * warps * w.shared / 128;
+    const double busy = waves * turns * fmax(fmax(issue, banks), w.cycles) / p->gpu->clock;
+    const double moved = (p->array_count + m->output_count) * points * bytes;
+    const double loaded = blocks * planes * l.plane * p->array_count;
+    const double memory = moved / gpu_copy_rate(p->gpu) * idle;
+    const double l2 = (loaded * bytes + moved) / gpu_l2_rate(p->gpu), k = costs.overlap;
+    e->bytes_per_point = moved / points;
+    e->loads_per_point = loaded / points;
+    e->shared_per_point = blocks * turns * warps * w.shared / bytes / points;
+    e->instructions_per_point = blocks * turns * warps * w.slots * WARP / points;
+    e->bound = memory > fmax(busy, l2) ? "device memory" : l2 > busy ? "the L2" : "instructions";
+    e->seconds = pow(pow(busy, k) + pow(memory, k) + pow(l2, k), 1 / k) + 3e-6;
+}
