@@ -57,8 +57,12 @@ __device__ __forceinline__ bool is_interior(const Arguments &a, const Thread &th
 }
 #endif
 
+#if defined(PLAN_INTERIOR)
 // `inside`: no condition on the place need be asked.
 template <bool inside, int j = 0>
+#else
+template <int j = 0>
+#endif
 __device__ __forceinline__ void make_rows(const HeldLines &lines, const Arguments &a,
                                           const Thread &thread, const Stores &stores, int z) {
     if constexpr (j < plan::lane_y) {
@@ -87,20 +91,28 @@ __device__ __forceinline__ void make_rows(const HeldLines &lines, const Argument
         const bool all = keeps<2>(z, int(a.size[2]), plan::low_z, plan::high_z);
         if (plan::flat || j < thread.rows)
             stores.put(a, thread, j, z, all ? all_points : thread.stay[j], out);
+#if defined(PLAN_INTERIOR)
         make_rows<inside, j + 1>(lines, a, thread, stores, z);
+#else
+        make_rows<j + 1>(lines, a, thread, stores, z);
+#endif
     }
 }
 
+#if defined(PLAN_TOGETHER)
 template <bool inside>
 __device__ __forceinline__ void make_step(HeldLines &lines, const Arguments &a,
                                           const Thread &thread, Stores &stores, int z, int end) {
     lines.arrive(a, thread, z, end);
+#if defined(PLAN_INTERIOR)
     make_rows<inside>(lines, a, thread, stores, z);
+#else
+    make_rows(lines, a, thread, stores, z);
+#endif
     lines.advance();
     stores.advance(a);
 }
 
-#if defined(PLAN_TOGETHER)
 // Whether that many steps from z on can be made at once, without a question where points lie.
 template <int j = 0>
 __device__ __forceinline__ bool is_together(const Arguments &a, const Thread &thread, int z) {
@@ -150,7 +162,15 @@ extern "C" __global__ void __launch_bounds__(plan::threads, plan::blocks)
     }
 #else
 #pragma unroll 1
-    for (int step = 0; step < plan::walk && step < thread.steps; ++step)
-        make_step<false>(lines, a, thread, stores, thread.z + step, end);
+    for (int step = 0; step < plan::walk && step < thread.steps; ++step) {
+        lines.arrive(a, thread, thread.z + step, end);
+#if defined(PLAN_INTERIOR)
+        make_rows<false>(lines, a, thread, stores, thread.z + step);
+#else
+        make_rows(lines, a, thread, stores, thread.z + step);
+#endif
+        lines.advance();
+        stores.advance(a);
+    }
 #endif
 }
