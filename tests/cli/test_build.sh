@@ -1,6 +1,7 @@
 #!/bin/sh
 # The main job: what it writes and reports, and that files appear whole or not at all.
 . "$(dirname "$0")/common.sh"
+export SG_CACHE="$folder/cache" # kernels are compiled once
 spec=specs/heat2d5.lua
 small='--device cpu --size 40x30'
 
@@ -211,6 +212,7 @@ ended() {
     ! grep '^State:' "/proc/$1/status" 2>/dev/null | grep -qv Z
 }
 
+export SG_CACHE=none # from here on each is compiled
 begin 'an interrupted compile leaves no file and no process'
 if env --default-signal=INT,TERM,HUP true 2>/dev/null; then
     for signal in INT TERM HUP; do
@@ -255,6 +257,7 @@ TMPDIR=-tmp
     flunk "TMPDIR=-tmp: $(cat "$err")"
 unset TMPDIR
 
+export SG_CACHE="$folder/cache"
 begin 'the first failure decides, and the other specs are built'
 exits 2 "$folder/none.lua" $spec $small -o "$folder/others"
 holds "$folder/others" heat2d5.cu

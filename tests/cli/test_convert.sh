@@ -1,6 +1,7 @@
 #!/bin/sh
 # run: files of other real types, rounded with --convert; monitors, and what is refused, of cells of 16 bits.
 . "$(dirname "$0")/common.sh"
+export SG_CACHE="$folder/cache" # kernels are compiled once
 . "$(dirname "$0")/arrays.sh"
 cpu='--device cpu'
 

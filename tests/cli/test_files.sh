@@ -1,6 +1,7 @@
 #!/bin/sh
 # run: images in and out, and grids for ParaView.
 . "$(dirname "$0")/common.sh"
+export SG_CACHE="$folder/cache" # kernels are compiled once
 . "$(dirname "$0")/arrays.sh"
 cpu='--device cpu'
 

@@ -1,6 +1,7 @@
 #!/bin/sh
 # run --init: fields that begin with an expression.
 . "$(dirname "$0")/common.sh"
+export SG_CACHE="$folder/cache" # kernels are compiled once
 . "$(dirname "$0")/arrays.sh"
 export SG_DATABASE=none
 cpu='--device cpu'

@@ -1,6 +1,7 @@
 #!/bin/sh
 # Specs that come through pipes: each command reads its spec once.
 . "$(dirname "$0")/common.sh"
+export SG_CACHE="$folder/cache" # kernels are compiled once
 . "$(dirname "$0")/arrays.sh"
 spec=specs/heat2d5.lua
 database=$folder/results.sqlite

@@ -1,6 +1,7 @@
 #!/bin/sh
 # run: arrays in, arrays out. The arrays are small enough to compute the answer by hand.
 . "$(dirname "$0")/common.sh"
+export SG_CACHE="$folder/cache" # kernels are compiled once
 
 # A shift along x: every cell takes its left neighbour, and the first one the last. Shifting by
 # steps is exact in any arithmetic, so the expected bytes are known.

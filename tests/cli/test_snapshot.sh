@@ -1,6 +1,7 @@
 #!/bin/sh
 # run --snapshot: fields as files while the steps go on.
 . "$(dirname "$0")/common.sh"
+export SG_CACHE="$folder/cache" # kernels are compiled once
 . "$(dirname "$0")/arrays.sh"
 export SG_DATABASE=none
 cpu='--device cpu'
