@@ -58,9 +58,15 @@ __device__ __forceinline__ bool is_interior(const Arguments &a, const Thread &th
 }
 #endif
 
-template <bool inside, int j = 0>
+template <int j = 0>
+#if defined(PLAN_INTERIOR)
+__device__ __forceinline__ void make_rows(const HeldLines &lines, const Arguments &a,
+                                          const Thread &thread, const Stores &stores, int z,
+                                          bool inside = false) {
+#else
 __device__ __forceinline__ void make_rows(const HeldLines &lines, const Arguments &a,
                                           const Thread &thread, const Stores &stores, int z) {
+#endif
     if constexpr (j < plan::lane_y) {
         Results out;
 #if defined(PLAN_INTERIOR)
@@ -87,7 +93,11 @@ __device__ __forceinline__ void make_rows(const HeldLines &lines, const Argument
         const bool all = keeps<2>(z, int(a.size[2]), plan::low_z, plan::high_z);
         if (plan::flat || j < thread.rows)
             stores.put(a, thread, j, z, all ? all_points : thread.stay[j], out);
-        make_rows<inside, j + 1>(lines, a, thread, stores, z);
+#if defined(PLAN_INTERIOR)
+        make_rows<j + 1>(lines, a, thread, stores, z, inside);
+#else
+        make_rows<j + 1>(lines, a, thread, stores, z);
+#endif
     }
 }
 
@@ -96,7 +106,11 @@ template <bool inside>
 __device__ __forceinline__ void make_step(HeldLines &lines, const Arguments &a,
                                           const Thread &thread, Stores &stores, int z, int end) {
     lines.arrive(a, thread, z, end);
-    make_rows<inside>(lines, a, thread, stores, z);
+#if defined(PLAN_INTERIOR)
+    make_rows(lines, a, thread, stores, z, inside);
+#else
+    make_rows(lines, a, thread, stores, z);
+#endif
     lines.advance();
     stores.advance(a);
 }
@@ -152,7 +166,7 @@ extern "C" __global__ void __launch_bounds__(plan::threads, plan::blocks)
 #pragma unroll 1
     for (int step = 0; step < plan::walk && step < thread.steps; ++step) {
         lines.arrive(a, thread, thread.z + step, end);
-        make_rows<false>(lines, a, thread, stores, thread.z + step);
+        make_rows(lines, a, thread, stores, thread.z + step);
         lines.advance();
         stores.advance(a);
     }
