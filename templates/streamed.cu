@@ -58,15 +58,14 @@ __device__ __forceinline__ bool is_interior(const Arguments &a, const Thread &th
 }
 #endif
 
-template <int j = 0>
 #if defined(PLAN_INTERIOR)
-__device__ __forceinline__ void make_rows(const HeldLines &lines, const Arguments &a,
-                                          const Thread &thread, const Stores &stores, int z,
-                                          bool inside = false) {
+// `inside`: no condition on the place need be asked.
+template <bool inside, int j = 0>
 #else
+template <int j = 0>
+#endif
 __device__ __forceinline__ void make_rows(const HeldLines &lines, const Arguments &a,
                                           const Thread &thread, const Stores &stores, int z) {
-#endif
     if constexpr (j < plan::lane_y) {
         Results out;
 #if defined(PLAN_INTERIOR)
@@ -94,7 +93,7 @@ __device__ __forceinline__ void make_rows(const HeldLines &lines, const Argument
         if (plan::flat || j < thread.rows)
             stores.put(a, thread, j, z, all ? all_points : thread.stay[j], out);
 #if defined(PLAN_INTERIOR)
-        make_rows<j + 1>(lines, a, thread, stores, z, inside);
+        make_rows<inside, j + 1>(lines, a, thread, stores, z);
 #else
         make_rows<j + 1>(lines, a, thread, stores, z);
 #endif
@@ -107,7 +106,7 @@ __device__ __forceinline__ void make_step(HeldLines &lines, const Arguments &a,
                                           const Thread &thread, Stores &stores, int z, int end) {
     lines.arrive(a, thread, z, end);
 #if defined(PLAN_INTERIOR)
-    make_rows(lines, a, thread, stores, z, inside);
+    make_rows<inside>(lines, a, thread, stores, z);
 #else
     make_rows(lines, a, thread, stores, z);
 #endif
@@ -166,7 +165,11 @@ extern "C" __global__ void __launch_bounds__(plan::threads, plan::blocks)
 #pragma unroll 1
     for (int step = 0; step < plan::walk && step < thread.steps; ++step) {
         lines.arrive(a, thread, thread.z + step, end);
+#if defined(PLAN_INTERIOR)
+        make_rows<false>(lines, a, thread, stores, thread.z + step);
+#else
         make_rows(lines, a, thread, stores, thread.z + step);
+#endif
         lines.advance();
         stores.advance(a);
     }
