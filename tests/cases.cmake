@@ -14,6 +14,8 @@ function(sg_case_test name seconds)
 endfunction()
 sg_case_test(selftest 300 run_cases --mode selftest)
 sg_case_test(golden 60 run_cases --mode golden)
+sg_test(cases.none 60 run_cases --only misspelt)
+set_tests_properties(cases.none PROPERTIES PASS_REGULAR_EXPRESSION "no case is selected")
 # Kernels are compiled quickly, but those of the files of specs/ with the flags that users have, which the self-tests, the
 # command's tests and most unit tests have too.
 # Under the sanitizers everything takes three times as long: there, one case of 32 and one property of 16 have to do, and

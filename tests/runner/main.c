@@ -161,6 +161,8 @@ static void run_all(job *j, void *argument) {
     lua_cases *files = cases_open(j, o);
     job_defer(j, (void (*)(void *))cases_close, files);
     case_list list = cases_load(j, files, o);
+    if (list.count == 0) /* of a misspelt file or filter */
+        job_fail(j, FAULT_USAGE, NULL, 0, "no case is selected");
     take_shard(o, &list);
     if (o->list)
         print_list(j, &list);
