@@ -275,6 +275,21 @@ bool *expr_live(const expr_pool *p, job *j, const expr_id *roots, int count) {
     return live;
 }
 
+expr_id expr_replaced(expr_pool *p, expr_id root, expr_id *to) {
+    for (expr_id id = 0; id <= root; id++) {
+        const expr_node n = *expr_get(p, id); /* a copy: the pool may move while it grows */
+        expr_id of[3] = {n.operand[0], n.operand[1], n.operand[2]};
+        bool changed = false;
+        for (int k = 0; k < expr_words[n.op].operands; k++) {
+            of[k] = to[n.operand[k]];
+            changed |= of[k] != n.operand[k];
+        }
+        if (to[id] == EXPR_NONE)
+            to[id] = changed ? expr_make(p, n.op, of[0], of[1], of[2]) : id;
+    }
+    return to[root];
+}
+
 static void count_add(expr_count *total, expr_op op) {
     const int operations = expr_words[op].operations;
     if (op == EXPR_FMA) {

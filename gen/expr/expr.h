@@ -172,6 +172,10 @@ static inline bool expr_varies(const expr_node *n) {
 /* live[i] says whether node i is reached from one of the roots: an array of pool->count. */
 bool *expr_live(const expr_pool *, job *, const expr_id *roots, int count);
 
+/* The root with to[id] in the place of each node that has one, which is not EXPR_NONE. `to` has a
+   place for each node up to the root, and is filled with what becomes of them. */
+expr_id expr_replaced(expr_pool *, expr_id root, expr_id *to);
+
 /* Operations of one evaluation. `shared`: every live operation node counts once. `written out`:
    nothing is shared, as the textbook counts. */
 typedef struct expr_count {

@@ -68,24 +68,11 @@ static expr_id find_sum(const expr_pool *pool, const marks *all, expr_id root) {
 }
 
 /* The root with `leaf` in the place of the sum. */
-static expr_id put_leaf(job *j, expr_pool *pool, const marks *all, expr_id root, expr_id sum,
-                        expr_id leaf) {
-    expr_id *made = job_array(j, (size_t)root + 1, sizeof *made);
-    for (expr_id id = sum; id <= root; id++) {
-        const expr_node n = *expr_get(pool, id); /* a copy: the pool may move while it grows */
-        expr_id of[3];
-        bool above = false;
-        for (int i = 0; i < 3; i++) {
-            const bool has = i < expr_words[n.op].operands && n.operand[i] >= sum;
-            const bool changed = has && all[n.operand[i]].far && made[n.operand[i]] != EXPR_NONE;
-            of[i] = changed ? made[n.operand[i]] : n.operand[i];
-            above |= changed;
-        }
-        made[id] = id == sum ? leaf
-                   : above   ? expr_make(pool, n.op, of[0], of[1], of[2])
-                             : EXPR_NONE;
-    }
-    return made[root];
+static expr_id put_leaf(job *j, expr_pool *pool, expr_id root, expr_id sum, expr_id leaf) {
+    expr_id *to = job_array(j, (size_t)root + 1, sizeof *to);
+    for (expr_id id = 0; id <= root; id++)
+        to[id] = id == sum ? leaf : EXPR_NONE;
+    return expr_replaced(pool, root, to);
 }
 
 static model *with_output(job *j, const model *m, expr_id value) {
@@ -147,7 +134,7 @@ static bool split_at_sum(job *j, const model *m, expr_id leaf, expr_id *sum, exp
         return false;
     if (form.rest != EXPR_NONE) /* the sum is what taps give */
         leaf = plus(m->pool, leaf, form.rest);
-    *point = put_leaf(j, m->pool, all, root, *sum, leaf);
+    *point = put_leaf(j, m->pool, root, *sum, leaf);
     return true;
 }
 

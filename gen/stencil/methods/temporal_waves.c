@@ -23,23 +23,14 @@ bool temporal_is_wave(const plan_facts *f) {
 const model *temporal_wave_sums(job *j, const plan *p) {
     const model *m = p->facts->model;
     const expr_id root = m->outputs[0].value;
-    expr_id *made = job_array(j, (size_t)root + 1, sizeof *made);
+    const expr_id moved = expr_tap(m->pool, 1, (const int[AXES]){0, -m->low[1], 0});
+    expr_id *to = job_array(j, (size_t)root + 1, sizeof *to);
     for (expr_id id = 0; id <= root; id++) {
-        const expr_node n = *expr_get(m->pool, id); /* a copy: the pool may move while it grows */
-        bool changed = false;
-        expr_id of[3];
-        for (int i = 0; i < 3; i++) {
-            const bool has = i < expr_words[n.op].operands;
-            of[i] = has ? made[n.operand[i]] : n.operand[i];
-            changed |= has && of[i] != n.operand[i];
-        }
-        made[id] = n.op == EXPR_TAP && n.index == 1
-                       ? expr_tap(m->pool, 1, (const int[AXES]){0, -m->low[1], 0})
-                   : changed ? expr_make(m->pool, n.op, of[0], of[1], of[2])
-                             : id;
+        const expr_node *n = expr_get(m->pool, id);
+        to[id] = n->op == EXPR_TAP && n->index == 1 ? moved : EXPR_NONE;
     }
     model *out = job_alloc(j, sizeof *out);
     *out = *m;
-    out->outputs[0].value = made[root];
+    out->outputs[0].value = expr_replaced(m->pool, root, to);
     return out;
 }
