@@ -367,8 +367,6 @@ static int begin_again(work *w, options *own) {
         own->schedule = w->from.plan;
     memcpy(own->size, w->from.size, sizeof own->size);
     own->size_count = 3;
-    while (own->size_count > 1 && own->size[own->size_count - 1] == 1)
-        own->size_count--;
     if (own->steps < w->from.steps)
         return complain(EXIT_USAGE, own->restart,
                         "%" PRId64 " steps are made already; --steps counts all of them",

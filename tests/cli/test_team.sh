@@ -458,6 +458,18 @@ exits 0 run $cpu $placed --steps 7 --restart "$folder/placed" --ranks 1x3 --outp
 alike "$results/whole.npy" "$results/rest.npy"
 clear_results
 
+begin 'a restart of grids whose last axes have one cell'
+for size in 9x1x4 9x4x1 9x1x1 1x1x1; do
+    begun="$cpu specs/heat3d7.lua --size $size --init u=x+3*y+5*z --schedule naive"
+    exits 0 run $begun --steps 5 --output "$results/whole.npy"
+    exits 0 run $begun --steps 2 --output "$results/half.npy" --checkpoint "$folder/flat" --every 2
+    exits 0 run $cpu specs/heat3d7.lua --restart "$folder/flat" --steps 5 --output "$results/rest.npy"
+    alike "$results/whole.npy" "$results/rest.npy"
+done
+exits 2 run $cpu specs/heat3d7.lua --size 9x1 --init u=x --output "$results/b.npy"
+says '--size has 2 extents, but heat3d7 has 3 dimensions'
+clear_results
+
 begin 'a restart needs no more steps than are made'
 refused 2 '12 steps are made already' $wave --steps 8 --restart "$folder/state" --ranks 2
 exits 0 run $cpu $wave --steps 12 --restart "$folder/state" --ranks 2 --output "$results/b.npy"
