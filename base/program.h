@@ -319,7 +319,8 @@ typedef struct program {
    the whole grid and no box of it, except for a team's part: a grid with cells of other parts round
    the box. There a call makes as many of those as later calls read. `low` and `high` of the program
    and of its arrays are then what a step reads with all of its calls, and layers have the cells of
-   the grid. */
+   the grid. With ways too, call i is launch i, and each makes all of its steps alone; the last
+   makes one step, and no layers are used. */
 
 /* Spares. Some kernels serve only calls with aligned rows, and with a box and a grid that are not
    too small. Any other call takes the spare in their place: the same launch (blocks, threads,

@@ -49,6 +49,8 @@ static void add_count(expr_count *sum, const expr_count *more, int times) {
 /* Of a step, as emitted. */
 static expr_count count_emitted(const arrangement *a) {
     expr_count sum = {0, 0, 0};
+    if (a->single != NULL)
+        a = a->single;
     for (int i = 0; i < a->count; i++) {
         const expr_count one = plan_emitted(a->plans[i]);
         add_count(&sum, &one, a->stages[i].times);
@@ -88,11 +90,16 @@ static int count_launches(const system_stage *stages, int count) {
 /* "3 launches a step, at least 40 bytes a point" */
 static const char *reason_of(job *j, const arrangement *a) {
     const system_model *s = a->system;
+    const int steps = a->steps;
+    if (a->single != NULL)
+        a = a->single;
     const int launches = count_launches(a->stages, a->count),
               apart = count_launches(s->stages, s->stage_count);
     const double bytes = system_bytes_per_point(a->stages, a->count),
                  before = system_bytes_per_point(s->stages, s->stage_count);
     text t = text_new(j);
+    if (steps > 1)
+        text_printf(&t, "%d steps a launch; single steps: ", steps);
     text_printf(&t, "%d launch%s a step, at least ", launches, launches == 1 ? "" : "es");
     text_number(&t, bytes, 15);
     text_add(&t, " bytes a point");
@@ -179,7 +186,7 @@ void system_explain(job *j, const subject *subject, const family_request *r,
         .multiplications = emitted.multiplications,
         .additions = emitted.additions,
         .others = emitted.others,
-        .bytes_per_point = system_bytes_per_point(a->stages, a->count),
+        .bytes_per_point = system_bytes_per_point(a->stages, a->count) / larger(a->steps, 1),
     };
     e->memory = source_describe_memory(j, system_describe_program(j, a));
     e->rows = job_array(j, (size_t)a->count, sizeof *e->rows);
