@@ -41,17 +41,19 @@ __device__ __forceinline__ void load_rows(const Arguments &a, const Strip &s, co
                 for (int k = 0; k < points; ++k)
                     to[k] = load(grid.data + offset(grid, c.x[k], a.begin[1], z));
             }
-        } else if (row >= 0 && row < s.behind) {
+        } else {
+            // A load that depends on a condition would be waited for where its value joins the other one.
+            const int from = max(min(row, s.behind - 1), 0) + Ring<array>::lag;
             if (path == Path::packs) {
                 const auto pack = load_pack(reinterpret_cast<const Pack<Real, points> *>(
-                    multiply_add(turn, s.row_bytes, next.first[array])));
+                    multiply_add(from, s.row_bytes, next.first[array])));
 #pragma unroll
                 for (int k = 0; k < points; ++k)
                     to[k] = pack.element[k];
             } else {
 #pragma unroll
                 for (int k = 0; k < points; ++k)
-                    to[k] = load(next.first[array] + turn * grid.stride_z + k);
+                    to[k] = load(next.first[array] + from * grid.stride_z + k);
             }
         }
         load_rows<path, array + 1>(a, s, c, next, turn);
