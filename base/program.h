@@ -252,6 +252,8 @@ typedef struct program {
             double bytes_per_point;                    /* see program_bytes_per_point */
             int low[PROGRAM_AXES], high[PROGRAM_AXES]; /* how far a point's shape reaches */
             bool periodic[PROGRAM_AXES];               /* both ends of the axis */
+            int turned[PROGRAM_AXES]; /* cells that the part at an end of the axis needs, as mirrors
+                                         turn reads back into it; 0: neither end mirrors */
             bool uncut[PROGRAM_AXES]; /* no team can divide the axis: some calls read across its
                                          ends and others do not */
             bool positions;           /* points ask where they lie, and for the step */

@@ -8,6 +8,7 @@
 #include "gen/stencil/source.h"
 
 #include <assert.h>
+#include <stdlib.h>
 #include <string.h>
 
 typedef struct writing {
@@ -74,6 +75,14 @@ static void list_calls(writing *w) {
     }
 }
 
+/* See `turned` of a program. Stages make as many ghost cells of an array as reads of it reach. */
+static int turned(const model *m, int axis) {
+    int cells = 0;
+    for (int i = 0; model_mirrors(m, axis) && i < m->array_count; i++)
+        cells = larger(cells, 1 + abs(m->arrays[i].low[axis] - m->arrays[i].high[axis]));
+    return cells;
+}
+
 /* Several steps a launch: the first call makes them, the other one a single step. */
 static void list_ways(writing *w) {
     program *out = w->out;
@@ -110,6 +119,7 @@ static void list_reach(writing *w) {
             const model *m = w->of->stages[i].model;
             out->grid.periodic[axis] |=
                 m->low[axis] + m->high[axis] > 0 && m->sides[axis][0].kind == BOUNDARY_PERIODIC;
+            out->grid.turned[axis] = larger(out->grid.turned[axis], turned(m, axis));
         }
 }
 

@@ -135,6 +135,7 @@ static void code_grid(coder *c, program *p) {
     code_axes(c, p->grid.high, 0, MOST_NUMBER);
     for (int axis = 0; axis < PROGRAM_AXES; axis++)
         code_bool(c, &p->grid.periodic[axis]);
+    code_axes(c, p->grid.turned, 0, MOST_NUMBER);
     for (int axis = 0; axis < PROGRAM_AXES; axis++)
         code_bool(c, &p->grid.uncut[axis]);
     code_bool(c, &p->grid.corners);
