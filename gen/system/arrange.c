@@ -1,6 +1,6 @@
 /* Which launches make a step, and how each walks the grid. Takes: a system and a request. Makes:
    the stages that share a launch, and a plan for each launch; and the line that says so. */
-#include "gen/system/system.h"
+#include "gen/system/arranging.h"
 
 #include "gen/system/chain.h"
 #include "gen/system/fuse.h"
@@ -15,18 +15,7 @@
 /* The most stages of a launch. */
 enum { MOST_FUSED = 8 };
 
-/* The most steps of a system that a launch makes unless it is told to make more, and the share of a
-   single step's time below which they are worth it. */
-enum { MOST_STEPS = 4 };
-static const double PAYS = 0.93;
-
 /* ---- lines of schedules ---------------------------------------------------------------------- */
-
-/* A part of a line: "2-3: naive tile=128x1". */
-typedef struct part {
-    int first, last; /* stages, from 0 */
-    const char *schedule;
-} part;
 
 static noreturn void refuse_line(job *j, const char *what, const char *line) {
     job_fail(
@@ -36,7 +25,7 @@ static noreturn void refuse_line(job *j, const char *what, const char *line) {
         line, what);
 }
 
-static bool has_parts(const char *line) {
+bool arranging_has_parts(const char *line) {
     return strchr(line, ':') != NULL;
 }
 
@@ -54,8 +43,7 @@ static const char *skip_blanks(const char *at) {
     return at + strspn(at, " \t");
 }
 
-/* The parts of a line that has some; returns how many. */
-static int read_parts(job *j, const char *line, part out[SYSTEM_STAGES]) {
+int arranging_read_parts(job *j, const char *line, part out[SYSTEM_STAGES]) {
     int count = 0, next = 0;
     for (const char *at = line; *at != '\0';) {
         at = skip_blanks(at);
@@ -79,7 +67,7 @@ static int read_parts(job *j, const char *line, part out[SYSTEM_STAGES]) {
 void system_check_schedule(job *j, const family *f, const char *line) {
     (void)f;
     part parts[SYSTEM_STAGES] = {{.schedule = line}};
-    const int count = has_parts(line) ? read_parts(j, line, parts) : 1;
+    const int count = arranging_has_parts(line) ? arranging_read_parts(j, line, parts) : 1;
     for (int i = 0; i < count; i++) {
         schedule s = {.method = 0};
         schedule_parse(j, parts[i].schedule, "the plan", &s);
@@ -107,14 +95,6 @@ void system_print_plans(const arrangement *a, text *out) {
 
 /* ---- launches -------------------------------------------------------------------------------- */
 
-typedef struct arranging {
-    job *job;
-    const system_model *system;
-    const family_request *request;
-    const char *line; /* of the request; NULL: none */
-    arrangement *out;
-} arranging;
-
 /* The constraints of a launch: its stage's own, and then those of a line. */
 static schedule wanted_of(job *j, const system_stage *stage, const char *line) {
     schedule wanted = stage->model->schedule;
@@ -124,7 +104,7 @@ static schedule wanted_of(job *j, const system_stage *stage, const char *line) {
 }
 
 void system_print_constraints(job *j, const system_model *system, const char *line, text *out) {
-    if (line != NULL && has_parts(line)) {
+    if (line != NULL && arranging_has_parts(line)) {
         text_add(out, line);
         return;
     }
@@ -144,7 +124,7 @@ static const plan *plan_stage(const arranging *a, const system_stage *stage, con
     return p;
 }
 
-static void add_launch(arranging *a, const system_stage *stage, const char *line) {
+void arranging_add(arranging *a, const system_stage *stage, const char *line) {
     arrangement *out = a->out;
     const plan *p = plan_stage(a, stage, line);
     out->stages[out->count] = *stage;
@@ -257,13 +237,13 @@ static void add_group(arranging *a, int first, int last, const char *line) {
     if (first < last && !put_together(a->job, &t, &fused, &why))
         job_fail(a->job, FAULT_PLAN, s->stages[first].model->file, s->stages[first].model->line,
                  "stages %d to %d cannot share a launch: %s", first + 1, last + 1, why);
-    add_launch(a, &fused, line);
+    arranging_add(a, &fused, line);
 }
 
 static void follow_parts(arranging *a) {
     const system_model *s = a->system;
     part parts[SYSTEM_STAGES];
-    const int count = read_parts(a->job, a->line, parts);
+    const int count = arranging_read_parts(a->job, a->line, parts);
     if (parts[count - 1].last != s->stage_count - 1)
         refuse_line(a->job,
                     job_print(a->job, "does not fit '%s' of %d stage%s", s->whole->name,
@@ -323,7 +303,7 @@ static void choose_groups(arranging *a, const group_seconds *g, double more) {
         add_group(a, begins[i], (i > 0 ? begins[i - 1] : s->stage_count) - 1, a->line);
 }
 
-static arrangement *arrangement_new(job *j, const system_model *system) {
+arrangement *arrangement_new(job *j, const system_model *system) {
     arrangement *out = job_alloc(j, sizeof *out);
     const size_t most = (size_t)system->stage_count;
     *out = (arrangement){.system = system,
@@ -333,157 +313,14 @@ static arrangement *arrangement_new(job *j, const system_model *system) {
     return out;
 }
 
-static arrangement *arrange_single(job *j, const system_model *system, const family_request *r) {
+arrangement *arrange_single(job *j, const system_model *system, const family_request *r) {
     arrangement *out = arrangement_new(j, system);
     arranging a = {j, system, r, r->schedule, out};
-    if (a.line != NULL && has_parts(a.line))
+    if (a.line != NULL && arranging_has_parts(a.line))
         follow_parts(&a);
     else
         choose_groups(&a, measure_groups(&a), 0);
     return out;
-}
-
-/* ---- several steps a launch ------------------------------------------------------------------ */
-
-/* Those that a line asks for, of all stages together; 0: it does not say. */
-static int asked_steps(job *j, const system_model *system, const char *line) {
-    schedule wanted = {.method = 0};
-    if (line == NULL)
-        return 0;
-    if (has_parts(line)) {
-        part parts[SYSTEM_STAGES];
-        if (read_parts(j, line, parts) != 1 || parts[0].last != system->stage_count - 1)
-            return 0;
-        line = parts[0].schedule;
-    }
-    schedule_parse(j, line, "schedule", &wanted);
-    return wanted.time;
-}
-
-/* The constraints of the launch, without its time. */
-static const char *line_of_launch(job *j, const system_model *system, const char *line) {
-    if (line == NULL)
-        return NULL;
-    if (has_parts(line)) {
-        part parts[SYSTEM_STAGES];
-        read_parts(j, line, parts);
-        line = parts[0].schedule;
-    }
-    schedule wanted = {.method = 0};
-    text out = text_new(j);
-    schedule_parse(j, line, "schedule", &wanted);
-    wanted.time = 0;
-    schedule_print(&wanted, system->whole->dims, &out);
-    return out.data;
-}
-
-/* A single step must be one launch without buffers, whose arrays a launch of several steps has
-   too. */
-static bool is_one_launch(job *j, const arrangement *a) {
-    if (a->count != 1 || a->stages[0].times != 1)
-        return false;
-    const system_step *step = system_step_new(j, a->system, a->stages, a->count);
-    return step->call_count == 1 && step->buffer_count == 0;
-}
-
-static arrangement *arrange_steps(job *j, const arrangement *single, const family_request *r,
-                                  int steps, const char **why) {
-    const system_model *system = single->system;
-    arrangement *out = arrangement_new(j, system);
-    arranging a = {j, system, r, NULL, out};
-    system_stage stage;
-    *why = "a step takes several launches";
-    if (!is_one_launch(j, single) || !system_chain_steps(j, system, steps, &stage, why))
-        return NULL;
-    add_launch(&a, &stage, line_of_launch(j, system, r->schedule));
-    out->steps = steps;
-    out->single = single;
-    out->seconds /= steps;
-    return out;
-}
-
-/* Several steps a launch, tried in a job of its own. */
-typedef struct steps_attempt {
-    const arrangement *single;
-    const family_request *request;
-    int steps;
-    double seconds; /* a step, or INFINITY */
-    job *job;
-} steps_attempt;
-
-static void try_steps(job *j, void *argument) {
-    steps_attempt *t = argument;
-    const char *why;
-    const arrangement *made = arrange_steps(j, t->single, t->request, t->steps, &why);
-    if (made != NULL)
-        t->seconds = made->seconds;
-}
-
-static void end_steps(void *argument) {
-    steps_attempt *t = argument;
-    job_end(t->job);
-    t->job = NULL;
-}
-
-static double seconds_of_steps(job *j, const arrangement *single, const family_request *r,
-                               int steps) {
-    steps_attempt *t = job_alloc(j, sizeof *t);
-    *t = (steps_attempt){single, r, steps, INFINITY, NULL};
-    job_defer(j, end_steps, t);
-    if (job_run(job_allocator(j), try_steps, t, &t->job) == FAULT_MEMORY)
-        job_fail(j, FAULT_MEMORY, NULL, 0, "out of memory");
-    job_keep(j, t);
-    end_steps(t);
-    return t->seconds;
-}
-
-/* How many steps pay, of a run of several. */
-static int choose_steps(job *j, const arrangement *single, const family_request *r) {
-    int best = 1;
-    double least = PAYS * single->seconds;
-    for (int steps = 2; steps <= MOST_STEPS && steps <= r->steps; steps++) {
-        const double seconds = seconds_of_steps(j, single, r, steps);
-        if (seconds < least) {
-            least = seconds;
-            best = steps;
-        }
-    }
-    return best;
-}
-
-/* The single steps of a run that several steps a launch do not divide: the planner's own if that is
-   one launch, else a chain too. */
-static arrangement *arrange_rest(job *j, const system_model *system, const family_request *r) {
-    family_request own = *r;
-    own.schedule = NULL;
-    arrangement *single = arrange_single(j, system, &own);
-    if (is_one_launch(j, single) || system->stage_count == 1)
-        return single;
-    schedule wanted = {.method = 0}, chain = {.method = 0};
-    text line = text_new(j);
-    schedule_parse(j, line_of_launch(j, system, r->schedule), "schedule", &wanted);
-    chain.method = wanted.method;
-    chain.vector = wanted.vector;
-    text_printf(&line, "1-%d: ", system->stage_count);
-    schedule_print(&chain, system->whole->dims, &line);
-    own.schedule = line.data;
-    return arrange_single(j, system, &own);
-}
-
-arrangement *system_arrange(job *j, const system_model *system, const family_request *r) {
-    const int asked = asked_steps(j, system, r->schedule);
-    const char *why;
-    if (asked <= 1) {
-        arrangement *single = arrange_single(j, system, r);
-        const bool free = r->schedule == NULL && asked == 0 && r->gpu->processor == NULL;
-        const int steps = free && r->steps > 1 ? choose_steps(j, single, r) : 1;
-        return steps > 1 ? arrange_steps(j, single, r, steps, &why) : single;
-    }
-    arrangement *made = arrange_steps(j, arrange_rest(j, system, r), r, asked, &why);
-    if (made == NULL)
-        job_fail(j, FAULT_PLAN, system->stages[0].model->file, system->stages[0].model->line,
-                 "%d steps cannot share a launch: %s", asked, why);
-    return made;
 }
 
 static bool is_same(const arrangement *a, const arrangement *b) {
@@ -499,7 +336,7 @@ int system_groupings(job *j, const system_model *system, const family_request *r
     out[0] = arrangement_new(j, system);
     arranging a = {j, system, r, r->schedule, out[0]};
     int count = 1;
-    if (a.line != NULL && has_parts(a.line)) {
+    if (a.line != NULL && arranging_has_parts(a.line)) {
         follow_parts(&a);
         return count;
     }

@@ -142,10 +142,15 @@ family_build *system_build(job *j, const subject *subject, const family_request 
 
 /* ---- explain --------------------------------------------------------------------------------- */
 
-static void write_row(job *j, const system_stage *stage, const plan *p, family_row *row) {
+static void write_row(job *j, const system_stage *stage, const plan *p, int steps,
+                      family_row *row) {
     const model *m = stage->model;
     text line = text_new(j), note = text_new(j);
-    schedule_print(&p->schedule, m->dims, &line);
+    schedule of = p->schedule;
+    of.time = larger(of.time, steps);
+    schedule_print(&of, m->dims, &line);
+    if (steps > 1)
+        text_printf(&note, "%d steps, for which ", steps);
     if (stage->times > 1)
         text_printf(&note, "%d times, each ", stage->times);
     text_number(&note, model_bytes_per_point(m), 15);
@@ -163,7 +168,7 @@ static void write_row(job *j, const system_stage *stage, const plan *p, family_r
         .shared_bytes = p->shared_bytes,
         .threads = plan_threads(p),
         .registers = p->estimate.registers,
-        .seconds = stage->times * p->estimate.seconds,
+        .seconds = stage->times * p->estimate.seconds / larger(steps, 1),
         .bound = p->estimate.bound,
     };
 }
@@ -191,5 +196,5 @@ void system_explain(job *j, const subject *subject, const family_request *r,
     e->memory = source_describe_memory(j, system_describe_program(j, a));
     e->rows = job_array(j, (size_t)a->count, sizeof *e->rows);
     for (int i = 0; i < a->count; i++)
-        write_row(j, &a->stages[i], a->plans[i], &e->rows[e->row_count++]);
+        write_row(j, &a->stages[i], a->plans[i], a->steps, &e->rows[e->row_count++]);
 }

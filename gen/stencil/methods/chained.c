@@ -201,7 +201,8 @@ static void candidates(search *s) {
             c.vector = search_given(c.vector, 1);
             c.lane[0] = search_given(c.lane[0], 1);
             c.coarsen[1] = search_given(c.coarsen[1], *rows);
-            if (c.vector == 1 && search_leave(s, &c, 0, wide[i], low[0] + high[0]))
+            if (c.vector == 1 && c.lane[0] == 1 &&
+                search_leave(s, &c, 0, wide[i], low[0] + high[0]))
                 search_fused(s, c);
         }
     for (int lane = 2; m->chain != NULL && flat && lane * bytes <= MAX_PACK_BYTES; lane *= 2)

@@ -114,7 +114,7 @@ static double strip_slots(const plan *p, const chain_layout *l) {
         pack++;
     for (int e = 0; e < c->stage_count; e++) {
         const plan_facts *f = c->stages[e].facts;
-        const expr_work calls = f->calls[pack];
+        const expr_work calls = f->walked[1][pack]; /* four turns are made together */
         slots += l->points *
                  ((f->emitted.additions + pairs * f->emitted.multiplications + calls.units) * rate +
                   calls.others);
