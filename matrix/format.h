@@ -9,9 +9,9 @@
 
 #include <stdio.h>
 
-#include "base/diagonal.h"
 #include "base/dtype.h"
 #include "base/job.h"
+#include "base/program.h"
 
 typedef enum format {
     FORMAT_AUTO,
