@@ -168,9 +168,9 @@ typedef struct program_launch {
                               than that and than `most` wait only for blocks of lower numbers. */
             bool early;    /* Where the device can, the launch begins once all blocks of the launch
                               before have ended, or have said that it may; before the first launch
-                              that is what the stream has. Each of its blocks waits itself for the
-                              end of that launch, and so for what it wrote. A block does so before
-                              it ends, and before it lets another launch begin. */
+                              that is what the stream has. Its blocks wait themselves for the end
+                              of that launch, and so for what it wrote: each that needs it, and one
+                              at least, before it ends. So the launch does not end before that one. */
         } lists;
     };
 } program_launch;

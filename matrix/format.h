@@ -175,6 +175,10 @@ typedef struct matrix_facts {
 } matrix_facts;
 matrix_facts matrix_look(job *, const matrix *);
 
+/* Whether groups of so many neighbouring rows have about as many entries each: by some of them,
+   none has more than twice the mean. Rows longer than `longest` do not count. */
+bool matrix_groups_alike(job *, const matrix *, int64_t group, int64_t longest);
+
 /* A matrix whose entries are elsewhere: `matrix` has sizes but no lists (row is NULL though there
    are entries). format_measure, format_choose and format_refusal take one by the address of
    `matrix`, and ask these functions; format_fill does not take one. */
