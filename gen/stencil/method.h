@@ -89,7 +89,8 @@ typedef struct method {
 
     /* Why it cannot serve this model under such a schedule, or NULL. */
     const char *(*refuse)(job *, const plan_facts *, const schedule *);
-    const form *(*form)(const plan_facts *, const schedule *); /* the template that serves */
+    const form *only; /* the template that serves; NULL: `form` says which */
+    const form *(*form)(const plan_facts *, const schedule *);
     void (*candidates)(struct search *); /* tries the schedules worth comparing */
 } method;
 
