@@ -236,13 +236,6 @@ typedef struct speech {
     double seconds;
 } speech;
 
-static size_t bytes_of(const sg_message *messages, int count) {
-    size_t bytes = 0;
-    for (int i = 0; i < count; i++)
-        bytes += messages[i].bytes;
-    return bytes;
-}
-
 /* Memory that is free once nobody sends from it or receives there. */
 typedef struct room {
     sg_team *team;
@@ -277,8 +270,8 @@ static void settle(job *j, const speech *s) {
 static void speak(job *j, void *argument) {
     const speech *s = argument;
     device *d = s->team->context->device;
-    const size_t out = bytes_of(s->sends, s->send_count);
-    const size_t in = bytes_of(s->receives, s->receive_count);
+    const size_t out = messages_bytes(s->sends, s->send_count);
+    const size_t in = messages_bytes(s->receives, s->receive_count);
     room *r = job_alloc(j, sizeof *r);
     *r = (room){s->team, d->ops->alloc(d, j, out + in), false};
     job_defer(j, end_room, r);

@@ -369,4 +369,6 @@ void model_forecast(const team_link *, const run *, int64_t cells, double step_s
    cannot be hidden. */
 bool hidden_make(job *, run *, const leap *by, const leap *next);
 
+size_t messages_bytes(const sg_message *, int count);
+
 #endif
