@@ -173,8 +173,9 @@ template <int stage> struct Stage {
     static __device__ __forceinline__ void update(const At &at, const From &arguments,
                                                   Real (&out)[1]) {
         out[0] = at.template tap<0, 0, 0, 0>() +
-                 arguments.parameter[0] * (at.template tap<1, 1, 0, 0>() - at.template tap<1, -1, 0, 0>() +
-                                           at.template tap<1, 0, 0, 1>());
+                 arguments.parameter[0] *
+                     (at.template tap<1, 1, 0, 0>() - at.template tap<1, -1, 0, 0>() +
+                      at.template tap<1, 0, 0, 1>());
     }
 };
 
