@@ -7,8 +7,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/diagonal.h"
-
 enum { PROGRAM_AXES = 3 };
 
 /* What the arrays of a program mean to its callers; sg_kind of the library. It says which member
@@ -21,6 +19,14 @@ typedef enum program_kind {
     PROGRAM_MERGE,
     PROGRAM_PRODUCT /* a sparse matrix, x and y */
 } program_kind;
+
+/* A diagonal of a matrix that holds one value. */
+typedef struct diagonal {
+    int64_t offset; /* column − row */
+    double value;   /* finite; of a matrix of floats a float */
+} diagonal;
+
+enum { MOST_DIAGONALS = 31 }; /* a bit each, and one for rows that have other entries */
 
 /* A number of items: a size of the call, or the sum of two, and a constant. */
 typedef struct program_extent {
@@ -162,9 +168,9 @@ typedef struct program_launch {
                               than that and than `most` wait only for blocks of lower numbers. */
             bool early;    /* Where the device can, the launch begins once all blocks of the launch
                               before have ended, or have said that it may; before the first launch
-                              that is what the stream has. Each of its blocks waits itself for the
-                              end of that launch, and so for what it wrote. A block does so before
-                              it ends, and before it lets another launch begin. */
+                              that is what the stream has. Its blocks wait themselves for the end
+                              of that launch, and so for what it wrote: each that needs it, and one
+                              at least, before it ends. So the launch does not end before that one. */
         } lists;
     };
 } program_launch;

@@ -74,15 +74,10 @@ void system_check_schedule(job *j, const family *f, const char *line) {
     }
 }
 
-static const char *stage_numbers(job *j, const system_stage *s) {
-    return s->first == s->last ? job_print(j, "%d", s->first + 1)
-                               : job_print(j, "%d-%d", s->first + 1, s->last + 1);
-}
-
 static void add_part(text *t, const system_stage *s, const schedule *of) {
     text line = text_new(t->job);
     schedule_print(of, s->model->dims, &line);
-    text_printf(t, "%s%s: %s", t->length > 0 ? " | " : "", stage_numbers(t->job, s), line.data);
+    text_printf(t, "%s%s: %s", t->length > 0 ? " | " : "", system_stage_name(t->job, s), line.data);
 }
 
 void system_print_plans(const arrangement *a, text *out) {

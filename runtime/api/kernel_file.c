@@ -1,7 +1,7 @@
 /* The content of kernel files. One function for each struct writes it and reads it back, so the two
    cannot differ. The checksum of the sealed file finds damage; what is checked here keeps counts
    and indexes within the arrays that they are used for. */
-#include "runtime/api/kernel_file.h"
+#include "runtime/api/build.h"
 
 #include "base/dtype.h"
 #include "matrix/format.h"
