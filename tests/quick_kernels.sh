@@ -43,6 +43,11 @@ begin 'sanitizers are left out'
 compiles a "$one" -O2 -fsanitize=address,undefined -fno-sanitize-recover=all || flunk "$(cat "$folder/log")"
 ! tail -n 1 "$folder/calls" | grep -q sanitize || flunk "$(tail -n 1 "$folder/calls")"
 
+begin 'no function is inlined by force'
+forced='__attribute__((always_inline)) inline int value(int i) { return i < 2 ? i : value(i - 1) + value(i - 2); }
+extern "C" int first() { return value(20); }' # which GCC refuses to inline
+compiles a "$forced" -O2 || flunk "$(cat "$folder/log")"
+
 export QUICK_KERNELS="$folder/kept"
 rm "$folder/calls"
 begin 'a kernel is compiled once, whichever build and folder asks'

@@ -20,7 +20,8 @@ static const char *const always[] = {
     "-fno-trapping-math", "-fwrapv", "-fno-exceptions", "-fno-rtti", "-Wall", "-Wextra",
     "-Wno-unknown-pragmas", "-fopenmp-simd", /* loops that say so become vectors */
     /* A plan may leave a parameter or a variable unused. */
-    "-Wno-unused-parameter", "-Wno-unused-variable", "-Wno-unused-but-set-variable",
+    "-Wno-unused-parameter", "-Wno-unused-but-set-parameter", "-Wno-unused-variable",
+    "-Wno-unused-but-set-variable",
 #if defined(SG_SANITIZE)
     "-Og", /* compiles in 0.6 of the time of -O1, with the same checks */
     "-g1", ("-fsanitize=" SG_SANITIZE), "-fno-sanitize-recover=all", "-fno-omit-frame-pointer",

@@ -87,6 +87,9 @@ return lists.product {
             "wide", "wild" },
   sizes = { "0", "1", "2", "3", "tile", "2tiles", "2^5", "2^8", "1000", "2^13", "100000" },
   memory = { "guarded", "exact", "again" },
+  -- As many as there are sizes. Packs have 16 bytes at most, so that kernels tell offsets apart by their remainders by 8;
+  -- each array has all of these, since the others' offsets are the first's and multiples of 5, by 17.
+  offsets = { "0", "1", "2", "3", "4", "5", "6", "7", "9", "12", "16" },
   build = function(v)
     local kernel = by_name[v.kernel]
     local turn = kernel.row + (v.dtype == "double" and 1 or 0)
