@@ -191,7 +191,7 @@ void streamed_cost(plan *p, const int64_t size[AXES]) {
     plan_estimate *e = &p->estimate;
     const double machine = t->clock * t->multiprocessors;
     const double points = (double)p->schedule.vector * p->streamed.lane_y;
-    e->blocks_resident = plan_resident(p);
+    e->blocks_resident = p->blocks;
     e->loads_per_point = (p->streamed.packs * p->schedule.vector + p->streamed.beside) / points;
     e->shared_per_point = 0;
     e->instructions_per_point = makes_points(p, size)
