@@ -143,12 +143,26 @@ static double crowd(const plan *p, double blocks) {
     return uneven * (1 + few_warps / (warps * warps));
 }
 
-/* How many times as long where rows are no packs, for each row of a thread beyond its first. Short
-   odd rows of 10 problems on an H100 (90 plans). */
+/* Rows so short that a block or two make one. Two terms are fitted to 10 problems with 47 to 319
+   points along x on an H100 (90 plans), and longer rows do without them. */
+static bool has_short_rows(const int64_t size[AXES]) {
+    enum { SHORT = 384 };
+    return size[0] <= SHORT;
+}
+
+/* How many times as long where short rows are no packs, for each row of a thread beyond its first.
+ */
 static double narrow_rows(const plan *p, const int64_t size[AXES]) {
     static const double each = 0.05;
     const bool whole = p->schedule.vector * model_cell_bytes(p->facts->model) == MAX_PACK_BYTES;
-    return whole && !plan_takes_spare(p, size) ? 1 : 1 + each * (p->streamed.lane_y - 1);
+    return !has_short_rows(size) || (whole && !plan_takes_spare(p, size))
+               ? 1
+               : 1 + each * (p->streamed.lane_y - 1);
+}
+
+/* Loads of a pack: points of a row that is none are loaded one by one, and half of that shows. */
+static double loads_apart(const plan *p, const int64_t size[AXES]) {
+    return has_short_rows(size) && plan_takes_spare(p, size) ? (1 + p->schedule.vector) / 2.0 : 1;
 }
 
 /* The share of blocks of a wave that a size leaves without work; and how far a block's size is
@@ -176,10 +190,8 @@ static double waiting(const plan *p, const int64_t size[AXES], double instructio
     const double blocks = fmin(plan_blocks(p, size, &covered), most);
     const double warps = blocks * ceil(plan_threads(p) / 32.0);
     const double points = (double)p->schedule.vector * p->streamed.lane_y;
-    /* Points of a row that is no pack are loaded one by one; half of that shows. */
-    const double apart = plan_takes_spare(p, size) ? (1 + p->schedule.vector) / 2.0 : 1;
-    const double wait =
-        costs.wait + costs.wait_load * apart * (p->streamed.packs + p->streamed.beside);
+    const double wait = costs.wait + costs.wait_load * loads_apart(p, size) *
+                                         (p->streamed.packs + p->streamed.beside);
     const double before = p->form->sums ? p->low[2] + p->high[2] : 1;
     const double cycles = instructions * points + wait * (1 + before / p->walk);
     return cycles / (warps * WARP * points) / p->gpu->clock;
