@@ -258,6 +258,8 @@ typedef struct program {
             double bytes_per_point;                    /* see program_bytes_per_point */
             int low[PROGRAM_AXES], high[PROGRAM_AXES]; /* how far a point's shape reaches */
             bool periodic[PROGRAM_AXES];               /* both ends of the axis */
+            int turned[PROGRAM_AXES]; /* cells that the part at an end of the axis needs, as mirrors
+                                         turn reads back into it; 0: neither end mirrors */
             bool uncut[PROGRAM_AXES]; /* no team can divide the axis: some calls read across its
                                          ends and others do not */
             bool positions;           /* points ask where they lie, and for the step */
@@ -323,7 +325,8 @@ typedef struct program {
    the whole grid and no box of it, except for a team's part: a grid with cells of other parts round
    the box. There a call makes as many of those as later calls read. `low` and `high` of the program
    and of its arrays are then what a step reads with all of its calls, and layers have the cells of
-   the grid. */
+   the grid. With ways too, call i is launch i, and each makes all of its steps alone; the last
+   makes one step, and no layers are used. */
 
 /* Spares. Some kernels serve only calls with aligned rows, and with a box and a grid that are not
    too small. Any other call takes the spare in their place: the same launch (blocks, threads,

@@ -14,7 +14,7 @@ for word; do
     before=
     [ "$word" != -o ] || before=-o
     case $word in
-    -fsanitize=* | -fno-sanitize* | -fno-omit-frame-pointer | -g1 | -Og | -O2 | -Werror | -Wno-maybe-uninitialized | -nodefaultlibs) ;;
+    -fsanitize=* | -fno-sanitize* | -fno-omit-frame-pointer | -g1 | -Og | -O2 | -Werror | -Wno-maybe-uninitialized | -nodefaultlibs | -Dalways_inline=unused) ;;
     *) set -- "$@" "$word" ;;
     esac
 done

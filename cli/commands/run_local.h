@@ -137,6 +137,9 @@ int records_resume(work *);
 /* A path that rank 0 knows (NULL: it has failed), on all ranks. */
 bool local_share_path(rank *, const char *path, char out[MOST_PATH]);
 
+/* Adds what another array holds. */
+void summary_join(summary *, const summary *);
+
 /* What all ranks' own cells of an array hold. */
 bool local_summarise(local *, int index, summary *out);
 

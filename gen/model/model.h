@@ -256,6 +256,7 @@ const model_side *model_side_of(const model *, int field, int axis, int side);
 
 /* Whether some field has a rule of its own; whether a side's value is a parameter. */
 bool model_has_own_sides(const model *);
+bool model_mirrors(const model *, int axis); /* at an end of it, some field */
 bool model_has_given_sides(const model *);
 
 /* The number of the parameter, −1 where there is none of the name. */

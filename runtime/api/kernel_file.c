@@ -135,6 +135,7 @@ static void code_grid(coder *c, program *p) {
     code_axes(c, p->grid.high, 0, MOST_NUMBER);
     for (int axis = 0; axis < PROGRAM_AXES; axis++)
         code_bool(c, &p->grid.periodic[axis]);
+    code_axes(c, p->grid.turned, 0, MOST_NUMBER);
     for (int axis = 0; axis < PROGRAM_AXES; axis++)
         code_bool(c, &p->grid.uncut[axis]);
     code_bool(c, &p->grid.corners);
@@ -176,7 +177,10 @@ static void code_calls(coder *c, program *p) {
                      p->array_count + p->grid.layer_count - 1);
         if (c->out == NULL)
             call->grids = grids;
+        c->in.bad |= p->grid.ways && call->launch != i;
     }
+    c->in.bad |=
+        p->grid.ways && p->grid.call_count > 0 && p->grid.call_count != program_own_launches(p);
 }
 
 static void code_product(coder *c, program_product *m) {

@@ -313,18 +313,12 @@ static void test_text_forms(void **state) {
 }
 
 static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(test_operators),
-    cmocka_unit_test(test_fields),
-    cmocka_unit_test(test_table_of_one_field),
-    cmocka_unit_test(test_reach_of_folded_taps),
-    cmocka_unit_test(test_parameters),
-    cmocka_unit_test(test_boundary),
-    cmocka_unit_test(test_schedule),
-    cmocka_unit_test(test_textbook_count_of_update),
-    cmocka_unit_test(test_linear_updates),
-    cmocka_unit_test(test_several_specs),
-    cmocka_unit_test(test_base_functions),
-    cmocka_unit_test(test_deterministic),
+    cmocka_unit_test(test_operators),          cmocka_unit_test(test_fields),
+    cmocka_unit_test(test_table_of_one_field), cmocka_unit_test(test_reach_of_folded_taps),
+    cmocka_unit_test(test_parameters),         cmocka_unit_test(test_boundary),
+    cmocka_unit_test(test_schedule),           cmocka_unit_test(test_textbook_count_of_update),
+    cmocka_unit_test(test_linear_updates),     cmocka_unit_test(test_several_specs),
+    cmocka_unit_test(test_base_functions),     cmocka_unit_test(test_deterministic),
     cmocka_unit_test(test_text_forms),
 };
 
