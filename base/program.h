@@ -7,8 +7,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/diagonal.h"
-
 enum { PROGRAM_AXES = 3 };
 
 /* What the arrays of a program mean to its callers; sg_kind of the library. It says which member
@@ -21,6 +19,14 @@ typedef enum program_kind {
     PROGRAM_MERGE,
     PROGRAM_PRODUCT /* a sparse matrix, x and y */
 } program_kind;
+
+/* A diagonal of a matrix that holds one value. */
+typedef struct diagonal {
+    int64_t offset; /* column − row */
+    double value;   /* finite; of a matrix of floats a float */
+} diagonal;
+
+enum { MOST_DIAGONALS = 31 }; /* a bit each, and one for rows that have other entries */
 
 /* A number of items: a size of the call, or the sum of two, and a constant. */
 typedef struct program_extent {
@@ -162,9 +168,9 @@ typedef struct program_launch {
                               than that and than `most` wait only for blocks of lower numbers. */
             bool early;    /* Where the device can, the launch begins once all blocks of the launch
                               before have ended, or have said that it may; before the first launch
-                              that is what the stream has. Each of its blocks waits itself for the
-                              end of that launch, and so for what it wrote. A block does so before
-                              it ends, and before it lets another launch begin. */
+                              that is what the stream has. Its blocks wait themselves for the end
+                              of that launch, and so for what it wrote: each that needs it, and one
+                              at least, before it ends. So the launch does not end before that one. */
         } lists;
     };
 } program_launch;
@@ -252,6 +258,8 @@ typedef struct program {
             double bytes_per_point;                    /* see program_bytes_per_point */
             int low[PROGRAM_AXES], high[PROGRAM_AXES]; /* how far a point's shape reaches */
             bool periodic[PROGRAM_AXES];               /* both ends of the axis */
+            int turned[PROGRAM_AXES]; /* cells that the part at an end of the axis needs, as mirrors
+                                         turn reads back into it; 0: neither end mirrors */
             bool uncut[PROGRAM_AXES]; /* no team can divide the axis: some calls read across its
                                          ends and others do not */
             bool positions;           /* points ask where they lie, and for the step */
@@ -317,7 +325,8 @@ typedef struct program {
    the whole grid and no box of it, except for a team's part: a grid with cells of other parts round
    the box. There a call makes as many of those as later calls read. `low` and `high` of the program
    and of its arrays are then what a step reads with all of its calls, and layers have the cells of
-   the grid. */
+   the grid. With ways too, call i is launch i, and each makes all of its steps alone; the last
+   makes one step, and no layers are used. */
 
 /* Spares. Some kernels serve only calls with aligned rows, and with a box and a grid that are not
    too small. Any other call takes the spare in their place: the same launch (blocks, threads,

@@ -193,14 +193,27 @@ static shape rmat(int64_t scale) {
     return (shape){0, rows, rows, rows};
 }
 
-static int64_t rmat_draw(const shape *s, int64_t row, int32_t *column) {
-    const int bits = bits_of(s->rows);
+static int64_t rmat_edges(const shape *s, int64_t row) {
     double edges = (double)EDGES_A_ROW * (double)s->rows;
-    for (int bit = 0; bit < bits; bit++)
+    for (int bit = 0; bit < bits_of(s->rows); bit++)
         edges *= row >> bit & 1 ? 0.24 : 0.76;
     const double rest = (double)(drawn(MATRIX_SEED + 4, row) % RMAT_SHARE) / RMAT_SHARE;
-    const int64_t count = (int64_t)(edges + rest);
-    for (int64_t i = 0; i < count; i++) {
+    return (int64_t)(edges + rest);
+}
+
+static int32_t *columns_new(int64_t count) {
+    int32_t *columns = malloc((size_t)count * sizeof *columns + 1);
+    if (columns == NULL)
+        abort();
+    return columns;
+}
+
+/* The columns of a row, as many as *count says, for the caller to free. */
+static int32_t *rmat_draw(const shape *s, int64_t row, int64_t *count) {
+    const int bits = bits_of(s->rows);
+    const int64_t edges = rmat_edges(s, row);
+    int32_t *column = columns_new(edges);
+    for (int64_t i = 0; i < edges; i++) {
         int32_t at = 0;
         for (int bit = 0; bit < bits; bit++) {
             const uint64_t r =
@@ -210,29 +223,21 @@ static int64_t rmat_draw(const shape *s, int64_t row, int32_t *column) {
         }
         column[i] = at;
     }
-    return settle(column, count);
-}
-
-static int32_t *edges_of(const shape *s) {
-    int32_t *edges = malloc((size_t)s->most * EDGES_A_ROW * sizeof *edges);
-    if (edges == NULL)
-        abort();
-    return edges;
+    *count = settle(column, edges);
+    return column;
 }
 
 static int64_t rmat_length(const shape *s, int64_t row) {
-    int32_t *edges = edges_of(s);
-    const int64_t count = rmat_draw(s, row, edges);
-    free(edges);
+    int64_t count;
+    free(rmat_draw(s, row, &count));
     return count;
 }
 
 static void rmat_fill(const shape *s, int64_t row, int64_t count, int32_t *column, double *value) {
-    int32_t *edges = edges_of(s);
-    rmat_draw(s, row, edges);
+    int32_t *drawn_columns = rmat_draw(s, row, &count);
     for (int64_t i = 0; i < count; i++)
-        column[i] = edges[i];
-    free(edges);
+        column[i] = drawn_columns[i];
+    free(drawn_columns);
     draw_values(s, row, count, value);
 }
 
@@ -295,7 +300,7 @@ static int64_t circuit_length(const shape *s, int64_t row) {
     int32_t few[NETS + NEAR + 1];
     if (!is_net(s, row))
         return circuit_row(s, row, few);
-    int32_t *all = edges_of(s);
+    int32_t *all = columns_new(s->rows);
     const int64_t count = circuit_row(s, row, all);
     free(all);
     return count;

@@ -116,7 +116,11 @@ sg_build_options session_plain_options(const session *s, int index) {
 int session_judge_size(const session *s, const sg_kernel *kernel) {
     const int given = s->options->size_count;
     const sg_kernel_info info = facts_of(kernel);
-    if (given == 0 || given == info.dims)
+    const int64_t *size = s->options->size;
+    bool fits = given == 0 || given == info.dims;
+    if (s->options->restart != NULL) /* a checkpoint has all axes, also those that are not there */
+        fits = (info.dims > 1 || size[1] == 1) && (info.dims > 2 || size[2] == 1);
+    if (fits)
         return EXIT_DONE;
     return complain(EXIT_USAGE, NULL, "--size has %d extent%s, but %s has %d dimension%s", given,
                     given == 1 ? "" : "s", sg_kernel_text(kernel, SG_TEXT_NAME), info.dims,

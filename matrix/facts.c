@@ -113,6 +113,28 @@ static matrix window_of(job *j, const matrix *m, int64_t row) {
                     m->row + first, m->column + first, m->value + first};
 }
 
+bool matrix_groups_alike(job *j, const matrix *m, int64_t group, int64_t longest) {
+    const int64_t all = layout_parts(m->rows, WINDOW_ROWS);
+    const int64_t windows = all < WINDOWS ? all : WINDOWS;
+    int64_t count = 0, sum = 0, most = 0;
+    for (int64_t w = 0; w < windows; w++) {
+        const int64_t row = all * w / windows * WINDOW_ROWS;
+        const int64_t rows = m->rows - row < WINDOW_ROWS ? m->rows - row : WINDOW_ROWS;
+        const int64_t end = row + rows / group * group;
+        const matrix part = window_of(j, m, row);
+        for (int64_t k = 0, last = row + group; last <= end; last += group, count++) {
+            int64_t entries = 0;
+            for (int64_t next; k < part.entries && part.row[k] < last; k = next) {
+                next = layout_row_end(&part, k);
+                entries += next - k <= longest ? next - k : 0;
+            }
+            sum += entries;
+            most = entries > most ? entries : most;
+        }
+    }
+    return sum > 0 && (double)most * (double)count <= 2 * (double)sum;
+}
+
 static int64_t count_blocks(job *j, const matrix *m, const storage *s, int64_t *of) {
     const int64_t all = layout_parts(m->rows, WINDOW_ROWS);
     const int64_t windows = all < WINDOWS ? all : WINDOWS;

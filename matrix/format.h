@@ -9,9 +9,9 @@
 
 #include <stdio.h>
 
-#include "base/diagonal.h"
 #include "base/dtype.h"
 #include "base/job.h"
+#include "base/program.h"
 
 typedef enum format {
     FORMAT_AUTO,
@@ -174,6 +174,10 @@ typedef struct matrix_facts {
     bool symmetric;               /* square, and a(i,j) = a(j,i) for all */
 } matrix_facts;
 matrix_facts matrix_look(job *, const matrix *);
+
+/* Whether groups of so many neighbouring rows have about as many entries each: by some of them,
+   none has more than twice the mean. Rows longer than `longest` do not count. */
+bool matrix_groups_alike(job *, const matrix *, int64_t group, int64_t longest);
 
 /* A matrix whose entries are elsewhere: `matrix` has sizes but no lists (row is NULL though there
    are entries). format_measure, format_choose and format_refusal take one by the address of

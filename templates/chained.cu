@@ -15,6 +15,7 @@
 #include "arch/async.cuh"
 #include "plan.h"
 #include "grid.cuh"
+#include "chain_edges.cuh"
 #include "chain_blocks.cuh"
 
 constexpr int packs = plane / plan::vector; // of a plane

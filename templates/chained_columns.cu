@@ -15,6 +15,7 @@
 #include "arch/streaming.cuh"
 #include "plan.h"
 #include "grid.cuh"
+#include "chain_edges.cuh"
 #include "chain_blocks.cuh"
 
 // ---- columns --------------------------------------------------------------------------------

@@ -54,7 +54,7 @@ struct plan {
     static constexpr int halo_y = 4, below_z = 1, above_z = 1, lag = 1, window = 3;
     static constexpr int scratch = 200000, tables = 206000;
     static constexpr int points = 2, width = 40, height = 10, before = 1, behind = 1, turns = 3;
-    static constexpr int sources = 3, exchanges = 2;
+    static constexpr int sources = 3, exchanges = 2, strip = 56;
     static constexpr bool ring_x = false, ring_y = false, ring_z = false;
 };
 
@@ -149,6 +149,7 @@ __device__ __forceinline__ void update_point(const At &at, const Arguments &argu
 // Of a chain of stages: where planes lie, what lies beyond ends, and each stage.
 template <int source> struct Ring {
     static constexpr int place = source * 4000, slots = 8, depth = 8, lag = source == 2 ? 1 : 0;
+    static constexpr int low = 1, high = 1, widened = 0; // neighbours of columns
 };
 template <int exchange> struct Exchange { static constexpr int source = 2 * exchange, back = 2; };
 template <int source, int back> constexpr int exchange_of = source == 0 ? 0 : 1;
@@ -168,10 +169,13 @@ template <int stage> struct Stage {
     static constexpr int low_z = 1, high_z = 1;
     static constexpr int keeps_low_x = 1, keeps_high_x = 1, keeps_low_y = 0, keeps_high_y = 0;
     static constexpr int keeps_low_z = 0, keeps_high_z = 0;
-    template <class At>
-    static __device__ __forceinline__ void update(const At &at, const Arguments &arguments,
+    template <class At, class From>
+    static __device__ __forceinline__ void update(const At &at, const From &arguments,
                                                   Real (&out)[1]) {
-        update_point(at, arguments, out);
+        out[0] = at.template tap<0, 0, 0, 0>() +
+                 arguments.parameter[0] *
+                     (at.template tap<1, 1, 0, 0>() - at.template tap<1, -1, 0, 0>() +
+                      at.template tap<1, 0, 0, 1>());
     }
 };
 

@@ -9,7 +9,7 @@
 
 #include "base/clock.h"
 #include "cli/commands/run.h"
-#include "cli/commands/snapshots.h"
+#include "cli/commands/run_local.h"
 #include "cli/files/records.h"
 
 enum { BATCH_MILLISECONDS = 200, STEPS_UNLOOKED = 100 };
@@ -45,7 +45,7 @@ typedef struct running {
     run_snapshots shots;
 } running;
 
-/* ---- NaN and infinite values ---------------------------------------------------------------- */
+/* ---- NaN and infinite values ----------------------------------------------------------------- */
 
 /* Stops the run if a field has such values. */
 static int look(const arrays *a, steps *s) {
@@ -98,7 +98,7 @@ void steps_json(const steps *s, json *j) {
              s->made > 0 ? s->sound + 1 : 0, s->made);
 }
 
-/* ---- steps ---------------------------------------------------------------------------------- */
+/* ---- steps ----------------------------------------------------------------------------------- */
 
 int64_t steps_unlooked(int64_t fused) {
     return fused <= STEPS_UNLOOKED ? STEPS_UNLOOKED / fused * fused : STEPS_UNLOOKED;
@@ -203,7 +203,7 @@ static int steps_compute(running *r, const double *parameters, int count, steps 
     return a->session->options->stop_on_nan ? look(a, s) : EXIT_DONE;
 }
 
-/* ---- the command ---------------------------------------------------------------------------- */
+/* ---- the command ----------------------------------------------------------------------------- */
 
 static int load_and_compute(running *r, steps *made, json *j) {
     arrays *a = r->arrays;

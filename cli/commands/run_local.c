@@ -267,6 +267,16 @@ void local_release(local *l) {
 
 /* ---- values ---------------------------------------------------------------------------------- */
 
+void summary_join(summary *all, const summary *s) {
+    if (s->any) {
+        all->minimum = all->any && all->minimum < s->minimum ? all->minimum : s->minimum;
+        all->maximum = all->any && all->maximum > s->maximum ? all->maximum : s->maximum;
+    }
+    all->any = all->any || s->any;
+    all->nan += s->nan;
+    all->infinite += s->infinite;
+}
+
 bool local_summarise(local *l, int index, summary *out) {
     rank *r = l->rank;
     const sg_team_part *p = &l->part;

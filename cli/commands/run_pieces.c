@@ -8,7 +8,7 @@
 
 #include "base/io.h"
 #include "cli/commands/run_local.h"
-#include "cli/files/vti.h"
+#include "cli/files/datafile.h"
 
 void pieces_make(work *w, const ranks *r, const arrays *a) {
     bool any = false;

@@ -147,13 +147,22 @@ static bool save_pieces(local *l, int which) {
     return local_write_pieces(l, which, o->path, &about, o->item, o->file);
 }
 
+/* An output's own array, or those of its components one behind the other. */
+static void store_parts(local *l, const array_output *o, const char *path, uint64_t offset) {
+    datafile_array about;
+    arrays_describe(l->work->arrays, o->item, &about);
+    const bool widens = datafile_widens(o->path, &about);
+    const uint64_t bytes = datafile_file_bytes(o->path, &about);
+    for (int k = 0; k < (o->parts > 0 ? o->parts : 1) && l->rank->status == SG_OK; k++)
+        local_store(l, path, offset + (uint64_t)k * bytes, o->parts > 0 ? o->part[k] : o->item,
+                    widens);
+}
+
 static bool save_output(local *l, array_output *o) {
     const char *temporary = NULL;
     char path[MOST_PATH] = "";
     uint64_t offset[1] = {0};
     rank *r = l->rank;
-    datafile_array about;
-    arrays_describe(l->work->arrays, o->item, &about);
     if (r->number == 0) {
         temporary = arrays_frame(l->work->arrays, o, offset);
         if (temporary == NULL)
@@ -163,8 +172,20 @@ static bool save_output(local *l, array_output *o) {
     if (!local_share_path(r, temporary, path) ||
         !rank_good(r, sg_team_reduce(r->team, SG_COMBINE_SUM, &place, 1, &place)))
         return false;
-    local_store(l, path, (uint64_t)place, o->item, datafile_widens(o->path, &about));
+    store_parts(l, o, path, (uint64_t)place);
     return rank_agreed(r);
+}
+
+/* What all ranks' own cells of an output hold. */
+static bool summarise(local *l, const array_output *o, summary *out) {
+    bool good = local_summarise(l, o->item, out);
+    for (int k = 1; k < o->parts && good; k++) {
+        summary s;
+        good = local_summarise(l, o->part[k], &s);
+        if (good)
+            summary_join(out, &s);
+    }
+    return good;
 }
 
 static void end_pieces(local *l) {
@@ -188,8 +209,7 @@ static void save_outputs(local *l) {
     for (int i = 0; i < a->output_count && i < MOST_OUTPUTS && good; i++) {
         array_output *o = &a->outputs[i];
         const bool apart = datafile_kind_of(o->path) == DATAFILE_PVTI;
-        good = (apart ? save_pieces(l, i) : save_output(l, o)) &&
-               local_summarise(l, o->item, &w->summaries[i]);
+        good = (apart ? save_pieces(l, i) : save_output(l, o)) && summarise(l, o, &w->summaries[i]);
     }
     if (w->piece_count > 0)
         end_pieces(l);
@@ -280,11 +300,6 @@ static int judge_files(const arrays *a) {
                             element_words[item->file.npy.type].numpy);
     }
     for (int i = 0; i < a->output_count; i++)
-        if (a->outputs[i].whole != NULL)
-            return complain(EXIT_USAGE, a->outputs[i].path,
-                            "ranks write each component to a file of its own: --output %s=FILE.npy",
-                            a->items[a->outputs[i].item].info.name);
-    for (int i = 0; i < a->output_count; i++)
         if (datafile_kind_of(a->outputs[i].path) == DATAFILE_PGM)
             return complain(EXIT_USAGE, a->outputs[i].path,
                             "ranks write their parts of .npy, .vti and .pvti files");
@@ -352,8 +367,6 @@ static int begin_again(work *w, options *own) {
         own->schedule = w->from.plan;
     memcpy(own->size, w->from.size, sizeof own->size);
     own->size_count = 3;
-    while (own->size_count > 1 && own->size[own->size_count - 1] == 1)
-        own->size_count--;
     if (own->steps < w->from.steps)
         return complain(EXIT_USAGE, own->restart,
                         "%" PRId64 " steps are made already; --steps counts all of them",

@@ -1,5 +1,5 @@
 /* The snapshots of run: which array goes to which files, and how it is drawn. */
-#include "cli/commands/snapshots.h"
+#include "cli/commands/run_local.h"
 
 #include <ctype.h>
 #include <inttypes.h>
@@ -7,7 +7,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "cli/files/picture.h"
+#include "cli/files/datafile.h"
 #include "cli/files/snapshot.h"
 
 int64_t steps_until_due(const options *o, unsigned what, int64_t made, int64_t batch) {

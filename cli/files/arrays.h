@@ -54,7 +54,8 @@ static inline bool array_is_written(const array *a) {
 typedef struct array_output {
     int item;          /* or the first of several components, … */
     const char *whole; /* … which the file holds under this name; NULL */
-    int parts;         /* how many */
+    int parts;         /* how many; */
+    int *part;         /* the item of each */
     const char *path;
     bool has_range; /* of an image */
     pgm_scale range;

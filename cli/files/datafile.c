@@ -2,8 +2,6 @@
    arrays. */
 #include "cli/files/datafile.h"
 
-#include "cli/files/vti.h"
-
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
@@ -128,7 +126,7 @@ void values_json(const values *v, json *j) {
     json_add(j, "nan %" PRId64 " infinite %" PRId64, v->nan, v->infinite);
 }
 
-/* ---- files ---------------------------------------------------------------------------------- */
+/* ---- files ----------------------------------------------------------------------------------- */
 
 enum { PIECE = 1 << 20 }; /* elements written at once */
 

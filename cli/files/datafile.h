@@ -4,12 +4,15 @@
 #ifndef SG_CLI_FILES_DATAFILE_H
 #define SG_CLI_FILES_DATAFILE_H
 
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 
 #include "base/dtype.h"
 #include "cli/command.h"
 
-/* ---- elements ------------------------------------------------------------------------------- */
+/* ---- elements -------------------------------------------------------------------------------- */
 
 /* An element is one of base/dtype.h, as it lies in memory, and need not be aligned. */
 typedef struct element_word {
@@ -30,7 +33,7 @@ void element_json(json *, const char *key, dtype, const void *from);
 /* Takes a piece of an array; `offset` and `count` are bytes, and whole elements. */
 typedef bool (*element_take)(void *user, uint64_t offset, const void *bytes, size_t count);
 
-/* ---- values --------------------------------------------------------------------------------- */
+/* ---- values ---------------------------------------------------------------------------------- */
 
 /* A summary of an array: the least and the greatest finite element, and how many elements are
    not finite. */
@@ -48,7 +51,7 @@ const char *values_text(const values *);
 /* Adds keys to the open object. */
 void values_json(const values *, json *);
 
-/* ---- .npy ----------------------------------------------------------------------------------- */
+/* ---- .npy ------------------------------------------------------------------------------------ */
 
 /* Versions 1.0, 2.0 and 3.0; little endian; 1 to 4 dimensions, which may be without elements. */
 enum { NPY_DIMS = 4 };
@@ -78,7 +81,7 @@ bool npy_read_data(FILE *, const npy *, element_take take, void *user, text *err
 /* The header of a version 1.0 file in C order: a multiple of 64 bytes. */
 void npy_header(text *out, dtype, int dims, const int64_t size[NPY_DIMS]);
 
-/* ---- .pgm ----------------------------------------------------------------------------------- */
+/* ---- .pgm ------------------------------------------------------------------------------------ */
 
 /* A file is plain (P2) or raw (P5), of one or two bytes a sample. Elements go from 0 to maxval, x
    fastest, the top row first. The format: https://netpbm.sourceforge.net/doc/pgm.html. */
@@ -117,7 +120,7 @@ size_t pgm_samples(dtype, const void *from, size_t count, int maxval, const pgm_
 
 /* Functions print their errors; results are exit codes. */
 
-/* A .pvti file names the .vti files of a grid's parts, which ranks write (cli/files/vti.h). */
+/* A .pvti file names the .vti files of a grid's parts, which ranks write. */
 typedef enum datafile_kind {
     DATAFILE_NPY,
     DATAFILE_PGM,
@@ -202,5 +205,59 @@ int datafile_write(output *, const char *path, const datafile_array *, datafile_
 
 /* Looks at the values without writing them. */
 int datafile_look(const datafile_array *, datafile_give give, void *user, values *);
+
+/* ---- VTK ------------------------------------------------------------------------------------- */
+
+/* XML image data for ParaView: the text before and behind the elements, which are appended as they
+   lie in memory, x fastest. Numbers of 16 bits, which VTK does not have, are floats.
+   https://docs.vtk.org/en/latest/vtk_file_formats/vtkxml_file_format.html */
+
+enum { VTI_HEAD = 2048 };
+
+/* Of the whole grid, whose cells are VTK's points. Its name needs no quoting in XML, extents are
+   from 1. */
+void vti_head(text *out, const datafile_array *);
+extern const char vti_tail[];
+
+/* A part: cells of the grid, end excluded. */
+typedef struct vti_box {
+    int64_t begin[3], end[3];
+} vti_box;
+
+/* Of a part, in which they are VTK's cells: pieces of points would have to overlap. Returns its
+   length; uses none of the command's memory. */
+size_t vti_piece_head(char out[VTI_HEAD], const datafile_array *whole, const vti_box *);
+
+/* "wave_3.vti" of "wave.pvti". False where that is longer than `room`. */
+bool vti_piece_path(const char *path, int number, char *out, size_t room);
+
+/* The .pvti file of this path; the pieces lie in the same folder. */
+void vti_index(text *out, const char *path, const datafile_array *whole, const vti_box *boxes,
+               int count);
+
+/* ---- images ---------------------------------------------------------------------------------- */
+
+/* PNG, by libpng where the command was built with it. Safe in any thread. */
+
+enum { COLOURS = 256 };
+
+/* Red, green and blue of 0, the lowest value, to 255. False: there is no such map. */
+bool colours_of(const char *map, unsigned char out[COLOURS][3]);
+
+/* The name of map `index`; NULL behind the last one. */
+const char *colours_name(int index);
+
+enum { PICTURE_MOST = 0x7fffffff }; /* pixels along a side */
+
+/* Why there are no PNG files; NULL: there are. */
+const char *picture_missing(void);
+
+/* False ends the image; the function itself knows why. */
+typedef bool (*picture_put)(void *user, const void *bytes, size_t count);
+
+/* The samples are numbers of colours, the top row first. False if `put` has ended it, or there is
+   too little memory. */
+bool picture_write(int64_t width, int64_t height, const unsigned char *samples,
+                   unsigned char colours[COLOURS][3], picture_put put, void *user);
 
 #endif

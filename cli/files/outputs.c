@@ -35,8 +35,10 @@ static int take_whole(const arrays *a, array_output *o, const char *whole) {
     if (first < 0)
         return -1;
     o->whole = whole;
-    while (arrays_find_output(a, components_name(whole, o->parts + 1)) >= 0)
-        o->parts++;
+    o->part = new_array((size_t)a->count, sizeof *o->part);
+    for (int item = first; item >= 0 && o->parts < a->count;
+         item = arrays_find_output(a, components_name(whole, o->parts + 1)))
+        o->part[o->parts++] = item;
     return first;
 }
 
@@ -273,7 +275,7 @@ static void name_the_rest(const arrays *a, json *j, text *out) {
 const char *arrays_frame(const arrays *a, array_output *o, uint64_t *offset) {
     datafile_array about;
     text head = new_text(), tail = new_text();
-    arrays_describe(a, o->item, &about);
+    describe(a, o, &about);
     datafile_frame(o->path, &about, &head, &tail);
     *offset = head.length;
     const uint64_t end = head.length + datafile_file_bytes(o->path, &about);

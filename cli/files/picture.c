@@ -1,5 +1,5 @@
 /* Colour maps, and images as PNG: 8-bit numbers of colours and a palette. */
-#include "cli/files/picture.h"
+#include "cli/files/datafile.h"
 
 #include <math.h>
 #include <stddef.h>

@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "cli/command.h"
-#include "cli/files/picture.h"
+#include "cli/files/datafile.h"
 
 enum { SLOTS = 2, IMAGE_MAXVAL = 255 };
 

@@ -5,7 +5,6 @@
 #define SG_CLI_FILES_SNAPSHOT_H
 
 #include "cli/files/datafile.h"
-#include "cli/files/picture.h"
 
 enum { SNAPSHOT_NAME = 4096 };
 

@@ -1,5 +1,5 @@
-/* The texts of vti.h. */
-#include "cli/files/vti.h"
+/* The texts of VTK files (cli/files/datafile.h). */
+#include "cli/files/datafile.h"
 
 #include <inttypes.h>
 #include <stdio.h>

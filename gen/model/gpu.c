@@ -88,15 +88,16 @@ const gpu *gpu_find(const char *name) {
     return NULL;
 }
 
-static int arch_number(const char *arch) {
+int gpu_arch_number(const char *arch) {
     return strncmp(arch, "sm_", 3) == 0 ? atoi(arch + 3) : 0;
 }
 
 const gpu *gpu_described(job *j, const char *name, const char *arch, const gpu_facts *f) {
     const gpu *nearest = NULL;
     for (int i = 0; gpu_at(i) != NULL; i++) {
-        const int number = arch_number(gpus[i].arch);
-        if (number <= arch_number(arch) && (nearest == NULL || number > arch_number(nearest->arch)))
+        const int number = gpu_arch_number(gpus[i].arch);
+        if (number <= gpu_arch_number(arch) &&
+            (nearest == NULL || number > gpu_arch_number(nearest->arch)))
             nearest = &gpus[i];
     }
     if (nearest == NULL)

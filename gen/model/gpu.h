@@ -68,6 +68,8 @@ bool gpu_same_arch(const char *known, const char *arch);
    of the nearest older one; NULL where there is none. In the job, but for `name`. */
 const gpu *gpu_described(job *, const char *name, const char *arch, const gpu_facts *);
 
+int gpu_arch_number(const char *arch); /* 90 of "sm_90"; 0: it is no GPU */
+
 /* A processor in the place of a GPU: the text is that of the architecture `arch`, and the board's
    facts are the processor's. In the job, but for `name`. */
 const gpu *gpu_of_processor(job *, const char *name, const char *arch, const processor *);

@@ -159,6 +159,16 @@ bool model_has_own_sides(const model *m) {
     return own;
 }
 
+bool model_mirrors(const model *m, int axis) {
+    bool mirrors = false;
+    for (int side = 0; side < 2; side++) {
+        mirrors |= m->sides[axis][side].kind == BOUNDARY_MIRROR;
+        for (int f = 0; f < m->field_count; f++)
+            mirrors |= model_side_of(m, f, axis, side)->kind == BOUNDARY_MIRROR;
+    }
+    return mirrors;
+}
+
 bool model_has_given_sides(const model *m) {
     bool given = false;
     for (int axis = 0; axis < m->dims; axis++)

@@ -256,6 +256,7 @@ const model_side *model_side_of(const model *, int field, int axis, int side);
 
 /* Whether some field has a rule of its own; whether a side's value is a parameter. */
 bool model_has_own_sides(const model *);
+bool model_mirrors(const model *, int axis); /* at an end of it, some field */
 bool model_has_given_sides(const model *);
 
 /* The number of the parameter, −1 where there is none of the name. */
@@ -355,5 +356,21 @@ condition_sides conditions_copy(job *, const condition_sides *);
 /* The size that is planned for by default: 512³, 8192² or 2^26 on a GPU, 128³, 1024² or 2^20 on the
  * cpu device. */
 void model_default_size(int dims, bool gpu, int64_t size[AXES]);
+
+/* ---- scaled sums ----------------------------------------------------------------------------- */
+
+/* An update whose neighbours are all in one linear sum, of which it makes something by values at
+   its own point alone: 2·u − u.prev + c·Σ weight·tap. A linear update is one, too, where it reads
+   some array at the point alone: −u.prev + Σ weight·tap. */
+typedef struct scaled_sum {
+    model *sum;   /* the model with the sum as its output */
+    model *point; /* … and with what is made of it: the sum is one array more, the last */
+    bool in_sum[2 * MAX_FIELDS], at_point[2 * MAX_FIELDS]; /* the model's arrays that each reads */
+} scaled_sum;
+
+/* NULL where the model has several outputs, asks where a point lies, or is linear and reads all its
+   arrays next to the point; and where its neighbours are in several sums, in none, or scaled one by
+   one. New nodes are added to the model's pool. */
+scaled_sum *scaled_sum_new(job *, const model *);
 
 #endif

@@ -1,5 +1,5 @@
 /* Scaled sums. Takes: a model. Makes: its sum, and what is made of the sum, as models. */
-#include "gen/model/scaled.h"
+#include "gen/model/model.h"
 
 #include <string.h>
 

@@ -310,7 +310,7 @@ system_step *system_step_new(job *j, const system_model *system, const system_st
 
 /* ---- in words -------------------------------------------------------------------------------- */
 
-static const char *stage_name(job *j, const system_stage *s) {
+const char *system_stage_name(job *j, const system_stage *s) {
     return s->first == s->last ? job_print(j, "%d", s->first + 1)
                                : job_print(j, "%d-%d", s->first + 1, s->last + 1);
 }
@@ -338,7 +338,7 @@ void system_print(const system_model *s, model_detail detail, text *out) {
     print_head(s, detail, out);
     for (int k = 0; k < s->stage_count; k++) {
         const system_stage *stage = &s->stages[k];
-        text_printf(out, "stage %s", stage_name(out->job, stage));
+        text_printf(out, "stage %s", system_stage_name(out->job, stage));
         if (stage->times > 1)
             text_printf(out, ", %d times", stage->times);
         text_add(out, ": ");

@@ -76,6 +76,9 @@ system_step *system_step_new(job *, const system_model *, const system_stage *, 
 /* The system in canonical text, as model_print. */
 void system_print(const system_model *, model_detail, text *);
 
+/* "2"; "2-3" where stages were put together. */
+const char *system_stage_name(job *, const system_stage *);
+
 /* "2D system of 2 stages, 18 taps, radius 5" */
 void system_describe(const system_model *, text *);
 

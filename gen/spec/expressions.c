@@ -314,7 +314,7 @@ void spec_read_results(lua_State *L, const model *m, expr_id outputs[MAX_FIELDS]
             keys[count++] = (spec_key){spec_title(L, m, i), NULL};
         }
     keys[count] = (spec_key){NULL, NULL};
-    if (m->output_count == 1) {
+    if (m->output_count == 1 && !lua_istable(L, -1)) { /* one field needs no table */
         outputs[0] = spec_to_output(L, where, keys[0].name);
         return;
     }

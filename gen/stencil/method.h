@@ -42,7 +42,7 @@ struct form {
     bool (*packs_of)(const plan *); /* … if this holds of the plan; NULL: it does */
     bool one_way;     /* its blocks do not ask where they stand (Arguments::inner_first) */
     bool narrow;      /* it serves cells of 16 bits */
-    bool scales;      /* sums are of a scaled sum (gen/model/scaled.h), where the update is one */
+    bool scales;      /* sums are of a scaled sum (gen/model/model.h), where the update is one */
     bool constant;    /* keeps the weights in constant memory */
     bool positions;   /* of several steps: it serves updates that ask for positions */
     bool cooperative; /* of several steps: its blocks wait for each other */
@@ -90,7 +90,8 @@ typedef struct method {
 
     /* Why it cannot serve this model under such a schedule, or NULL. */
     const char *(*refuse)(job *, const plan_facts *, const schedule *);
-    const form *(*form)(const plan_facts *, const schedule *); /* the template that serves */
+    const form *only; /* the template that serves; NULL: `form` says which */
+    const form *(*form)(const plan_facts *, const schedule *);
     void (*candidates)(struct search *); /* tries the schedules worth comparing */
 } method;
 

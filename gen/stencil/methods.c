@@ -64,8 +64,10 @@ const char *fused_refuse(const model *m) {
     for (int i = 0; i < m->field_count; i++)
         if (m->fields[i].levels > 1)
             return "it makes several steps of fields that keep no previous level";
-    for (int o = 0; o < m->output_count; o++)
-        read |= m->fields[m->outputs[o].field].use == USE_INOUT;
+    for (int o = 0; o < m->output_count; o++) {
+        const int array = model_array_of(m, m->outputs[o].field, false);
+        read |= array >= 0 && m->arrays[array].used;
+    }
     return read ? NULL : "no field is both read and written, so there are no steps to make";
 }
 

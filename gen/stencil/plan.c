@@ -171,7 +171,7 @@ plan *plan_fit(job *j, const plan_facts *f, const schedule *s, const gpu *t, con
         *refusal = check_vector(j, m, s);
     if (*refusal != NULL)
         return NULL;
-    p->form = of->form(f, s);
+    p->form = of->only != NULL ? of->only : of->form(f, s);
     if (of->fused && m->positions != 0 && !p->form->positions) {
         *refusal = "its steps do not know positions, for which the update asks (at)";
         return NULL;

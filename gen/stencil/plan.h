@@ -6,7 +6,6 @@
 
 #include "gen/model/gpu.h"
 #include "gen/model/model.h"
-#include "gen/model/scaled.h"
 
 typedef struct form form; /* gen/stencil/method.h */
 

@@ -6,6 +6,7 @@
 #include "gen/stencil/schedule.h"
 
 #include <assert.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* ---- arguments --------------------------------------------------------------------------- */
@@ -157,8 +158,12 @@ static void describe_shape(const model *m, const plan_facts *f, program *out) {
     out->grid.bytes_per_point = model_bytes_per_point(m);
     memcpy(out->grid.low, m->low, sizeof out->grid.low);
     memcpy(out->grid.high, m->high, sizeof out->grid.high);
-    for (int axis = 0; axis < m->dims; axis++)
+    for (int axis = 0; axis < m->dims; axis++) {
         out->grid.periodic[axis] = m->sides[axis][0].kind == BOUNDARY_PERIODIC;
+        /* A part has the ghost cells of the other side, up to which reads may turn back. */
+        if (model_mirrors(m, axis))
+            out->grid.turned[axis] = 1 + abs(m->low[axis] - m->high[axis]);
+    }
     out->grid.positions = m->positions != 0;
     out->grid.corners = f->corners || !f->column_or_plane;
 }

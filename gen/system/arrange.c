@@ -1,6 +1,6 @@
 /* Which launches make a step, and how each walks the grid. Takes: a system and a request. Makes:
    the stages that share a launch, and a plan for each launch; and the line that says so. */
-#include "gen/system/system.h"
+#include "gen/system/arranging.h"
 
 #include "gen/system/chain.h"
 #include "gen/system/fuse.h"
@@ -17,12 +17,6 @@ enum { MOST_FUSED = 8 };
 
 /* ---- lines of schedules ---------------------------------------------------------------------- */
 
-/* A part of a line: "2-3: naive tile=128x1". */
-typedef struct part {
-    int first, last; /* stages, from 0 */
-    const char *schedule;
-} part;
-
 static noreturn void refuse_line(job *j, const char *what, const char *line) {
     job_fail(
         j, FAULT_USAGE, NULL, 0,
@@ -31,7 +25,7 @@ static noreturn void refuse_line(job *j, const char *what, const char *line) {
         line, what);
 }
 
-static bool has_parts(const char *line) {
+bool arranging_has_parts(const char *line) {
     return strchr(line, ':') != NULL;
 }
 
@@ -49,8 +43,7 @@ static const char *skip_blanks(const char *at) {
     return at + strspn(at, " \t");
 }
 
-/* The parts of a line that has some; returns how many. */
-static int read_parts(job *j, const char *line, part out[SYSTEM_STAGES]) {
+int arranging_read_parts(job *j, const char *line, part out[SYSTEM_STAGES]) {
     int count = 0, next = 0;
     for (const char *at = line; *at != '\0';) {
         at = skip_blanks(at);
@@ -74,38 +67,28 @@ static int read_parts(job *j, const char *line, part out[SYSTEM_STAGES]) {
 void system_check_schedule(job *j, const family *f, const char *line) {
     (void)f;
     part parts[SYSTEM_STAGES] = {{.schedule = line}};
-    const int count = has_parts(line) ? read_parts(j, line, parts) : 1;
+    const int count = arranging_has_parts(line) ? arranging_read_parts(j, line, parts) : 1;
     for (int i = 0; i < count; i++) {
         schedule s = {.method = 0};
         schedule_parse(j, parts[i].schedule, "the plan", &s);
     }
 }
 
-static const char *stage_numbers(job *j, const system_stage *s) {
-    return s->first == s->last ? job_print(j, "%d", s->first + 1)
-                               : job_print(j, "%d-%d", s->first + 1, s->last + 1);
-}
-
 static void add_part(text *t, const system_stage *s, const schedule *of) {
     text line = text_new(t->job);
     schedule_print(of, s->model->dims, &line);
-    text_printf(t, "%s%s: %s", t->length > 0 ? " | " : "", stage_numbers(t->job, s), line.data);
+    text_printf(t, "%s%s: %s", t->length > 0 ? " | " : "", system_stage_name(t->job, s), line.data);
 }
 
 void system_print_plans(const arrangement *a, text *out) {
-    for (int i = 0; i < a->count; i++)
-        add_part(out, &a->stages[i], &a->plans[i]->schedule);
+    for (int i = 0; i < a->count; i++) {
+        schedule of = a->plans[i]->schedule;
+        of.time = larger(of.time, a->steps);
+        add_part(out, &a->stages[i], &of);
+    }
 }
 
 /* ---- launches -------------------------------------------------------------------------------- */
-
-typedef struct arranging {
-    job *job;
-    const system_model *system;
-    const family_request *request;
-    const char *line; /* of the request; NULL: none */
-    arrangement *out;
-} arranging;
 
 /* The constraints of a launch: its stage's own, and then those of a line. */
 static schedule wanted_of(job *j, const system_stage *stage, const char *line) {
@@ -116,7 +99,7 @@ static schedule wanted_of(job *j, const system_stage *stage, const char *line) {
 }
 
 void system_print_constraints(job *j, const system_model *system, const char *line, text *out) {
-    if (line != NULL && has_parts(line)) {
+    if (line != NULL && arranging_has_parts(line)) {
         text_add(out, line);
         return;
     }
@@ -136,7 +119,7 @@ static const plan *plan_stage(const arranging *a, const system_stage *stage, con
     return p;
 }
 
-static void add_launch(arranging *a, const system_stage *stage, const char *line) {
+void arranging_add(arranging *a, const system_stage *stage, const char *line) {
     arrangement *out = a->out;
     const plan *p = plan_stage(a, stage, line);
     out->stages[out->count] = *stage;
@@ -249,13 +232,13 @@ static void add_group(arranging *a, int first, int last, const char *line) {
     if (first < last && !put_together(a->job, &t, &fused, &why))
         job_fail(a->job, FAULT_PLAN, s->stages[first].model->file, s->stages[first].model->line,
                  "stages %d to %d cannot share a launch: %s", first + 1, last + 1, why);
-    add_launch(a, &fused, line);
+    arranging_add(a, &fused, line);
 }
 
 static void follow_parts(arranging *a) {
     const system_model *s = a->system;
     part parts[SYSTEM_STAGES];
-    const int count = read_parts(a->job, a->line, parts);
+    const int count = arranging_read_parts(a->job, a->line, parts);
     if (parts[count - 1].last != s->stage_count - 1)
         refuse_line(a->job,
                     job_print(a->job, "does not fit '%s' of %d stage%s", s->whole->name,
@@ -315,7 +298,7 @@ static void choose_groups(arranging *a, const group_seconds *g, double more) {
         add_group(a, begins[i], (i > 0 ? begins[i - 1] : s->stage_count) - 1, a->line);
 }
 
-static arrangement *arrangement_new(job *j, const system_model *system) {
+arrangement *arrangement_new(job *j, const system_model *system) {
     arrangement *out = job_alloc(j, sizeof *out);
     const size_t most = (size_t)system->stage_count;
     *out = (arrangement){.system = system,
@@ -325,10 +308,10 @@ static arrangement *arrangement_new(job *j, const system_model *system) {
     return out;
 }
 
-arrangement *system_arrange(job *j, const system_model *system, const family_request *r) {
+arrangement *arrange_single(job *j, const system_model *system, const family_request *r) {
     arrangement *out = arrangement_new(j, system);
     arranging a = {j, system, r, r->schedule, out};
-    if (a.line != NULL && has_parts(a.line))
+    if (a.line != NULL && arranging_has_parts(a.line))
         follow_parts(&a);
     else
         choose_groups(&a, measure_groups(&a), 0);
@@ -348,7 +331,7 @@ int system_groupings(job *j, const system_model *system, const family_request *r
     out[0] = arrangement_new(j, system);
     arranging a = {j, system, r, r->schedule, out[0]};
     int count = 1;
-    if (a.line != NULL && has_parts(a.line)) {
+    if (a.line != NULL && arranging_has_parts(a.line)) {
         follow_parts(&a);
         return count;
     }

@@ -323,6 +323,17 @@ static void finish(chaining *c) {
                                                                : BOUNDARY_CLAMP;
 }
 
+/* Steps between which something else than the newest values is handed on. */
+static void refuse_steps(fusing *f) {
+    const model *whole = f->system->whole;
+    for (int i = 0; i < whole->field_count; i++)
+        if (whole->fields[i].levels > 1)
+            fusing_refuse(f, "a field keeps its previous level");
+    for (int e = 0; e < f->per_step; e++)
+        if ((entry_model(f, e)->positions >> POSITION_STEP & 1) != 0)
+            fusing_refuse(f, "a stage asks for the number of the step");
+}
+
 static model *chain_model(chaining *c) {
     fusing *f = c->fusing;
     bool arrays[2 * MAX_FIELDS] = {false}, results[CHAIN_STAGES][MAX_FIELDS] = {{false}};
@@ -354,11 +365,13 @@ static model *chain_model(chaining *c) {
     return m;
 }
 
-bool system_chain(job *j, const system_model *system, int first, int last, system_stage *out,
-                  const char **why) {
+static bool chain_new(job *j, const system_model *system, int first, int last, int steps,
+                      system_stage *out, const char **why) {
     static_assert((int)CHAIN_STAGES == (int)MOST_ENTRIES, "a stage for each entry");
     fusing *f = job_alloc(j, sizeof *f);
-    fusing_begin(f, j, system, first, last);
+    fusing_begin(f, j, system, first, last, steps);
+    if (steps > 1)
+        refuse_steps(f);
     if (system->whole->dims < 2)
         fusing_refuse(f, "a chain walks the last of several axes");
     if (f->why == NULL) {
@@ -368,4 +381,14 @@ bool system_chain(job *j, const system_model *system, int first, int last, syste
     }
     *why = f->why;
     return f->why == NULL;
+}
+
+bool system_chain(job *j, const system_model *system, int first, int last, system_stage *out,
+                  const char **why) {
+    return chain_new(j, system, first, last, 1, out, why);
+}
+
+bool system_chain_steps(job *j, const system_model *system, int steps, system_stage *out,
+                        const char **why) {
+    return chain_new(j, system, 0, system->stage_count - 1, steps, out, why);
 }

@@ -10,4 +10,8 @@
 bool system_chain(job *, const system_model *, int first, int last, system_stage *out,
                   const char **why);
 
+/* So many steps of all stages in one launch. */
+bool system_chain_steps(job *, const system_model *, int steps, system_stage *out,
+                        const char **why);
+
 #endif

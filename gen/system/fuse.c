@@ -31,7 +31,9 @@ int fusing_output(const model *m, const char *name) {
 }
 
 int fusing_source(const fusing *f, int entry, const char *name) {
-    for (int a = entry - 1; a >= 0; a--)
+    const int step = entry == f->entry_count ? entry - f->per_step : entry - entry % f->per_step;
+    const int first = fusing_is_scratch(f->system, name) ? step : 0;
+    for (int a = entry - 1; a >= first; a--)
         if (fusing_output(entry_model(f, a), name) >= 0)
             return a;
     return -1;
@@ -186,7 +188,7 @@ static void copy_results(fusing *f, expr_id roots[MAX_FIELDS]) {
 
 /* ---- together -------------------------------------------------------------------------------- */
 
-static void list_entries(fusing *f) {
+static void list_entries(fusing *f, int steps) {
     for (int k = f->first; k <= f->last; k++) {
         const system_stage *s = &f->system->stages[k];
         if (s->alone)
@@ -196,13 +198,20 @@ static void list_entries(fusing *f) {
         for (int i = 0; i < s->times && f->entry_count < MOST_ENTRIES; i++)
             f->entries[f->entry_count++] = k;
     }
+    f->per_step = f->entry_count;
+    if (f->per_step * steps > MOST_ENTRIES)
+        fusing_refuse(f, "so many steps have too many stages");
+    while (f->entry_count < f->per_step * steps && f->entry_count < MOST_ENTRIES) {
+        f->entries[f->entry_count] = f->entries[f->entry_count - f->per_step];
+        f->entry_count++;
+    }
 }
 
-void fusing_begin(fusing *f, job *j, const system_model *system, int first, int last) {
+void fusing_begin(fusing *f, job *j, const system_model *system, int first, int last, int steps) {
     *f = (fusing){.job = j, .system = system, .first = first, .last = last};
     if (model_is_narrow(system->whole))
         fusing_refuse(f, "cells of 16 bits are rounded between them");
-    list_entries(f);
+    list_entries(f, steps);
     list_names(f);
 }
 
@@ -226,7 +235,7 @@ bool system_fuse(job *j, const system_model *system, int first, int last, system
     for (int attempt = 0; again && attempt <= AXES; attempt++) {
         bool asked[AXES];
         memcpy(asked, f->asked, sizeof asked);
-        fusing_begin(f, j, system, first, last);
+        fusing_begin(f, j, system, first, last, 1);
         memcpy(f->asked, asked, sizeof asked);
         put_together(f, roots);
         again = memcmp(asked, f->asked, sizeof asked) != 0;

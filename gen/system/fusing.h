@@ -27,6 +27,7 @@ typedef struct fusing {
     int first, last;           /* stages */
     int entries[MOST_ENTRIES]; /* stages in order; a repeated one several times */
     int entry_count;
+    int per_step;    /* entries of a step; the launch makes one or several */
     const char *why; /* NULL: so far it can be done */
     const char *names[MAX_FIELDS];
     int name_count;
@@ -56,15 +57,16 @@ static inline void fusing_refuse(fusing *f, const char *why) {
         f->why = why;
 }
 
-/* Names and entries of stages first … last; or a refusal. */
-void fusing_begin(fusing *, job *, const system_model *, int first, int last);
+/* Names and entries of stages first … last, so many steps of them; or a refusal. */
+void fusing_begin(fusing *, job *, const system_model *, int first, int last, int steps);
 
 int fusing_name(const fusing *, const char *name);
 
 /* The output of a model by the field's name; −1. */
 int fusing_output(const model *, const char *name);
 
-/* The entry whose result `entry` reads in place of the field; −1: none. */
+/* The entry whose result `entry` reads in place of the field; −1: none. A scratch field lives
+   inside a step. */
 int fusing_source(const fusing *, int entry, const char *name);
 
 /* Whether an entry writes what is read later. */

@@ -8,14 +8,15 @@
 #include "gen/stencil/source.h"
 
 #include <assert.h>
+#include <stdlib.h>
 #include <string.h>
 
 typedef struct writing {
     job *job;
     const arrangement *of;
-    model whole; /* the callers' fields, with the positions that launches ask for */
-    const system_step *step;
-    program **stages; /* each launch's as a stencil alone, without text */
+    model whole;             /* the callers' fields, with the positions that launches ask for */
+    const system_step *step; /* of the arrangement; of several steps a launch: of the single one */
+    program **stages;        /* each launch's as a stencil alone, without text */
     program *out;
 } writing;
 
@@ -74,6 +75,33 @@ static void list_calls(writing *w) {
     }
 }
 
+/* See `turned` of a program. Stages make as many ghost cells of an array as reads of it reach. */
+static int turned(const model *m, int axis) {
+    int cells = 0;
+    for (int i = 0; model_mirrors(m, axis) && i < m->array_count; i++)
+        cells = larger(cells, 1 + abs(m->arrays[i].low[axis] - m->arrays[i].high[axis]));
+    return cells;
+}
+
+/* Several steps a launch: the first call makes them, the other one a single step. */
+static void list_ways(writing *w) {
+    program *out = w->out;
+    const system_step *block = system_step_new(w->job, w->of->system, w->of->stages, 1);
+    const program_call single = out->grid.calls[0];
+    out->grid.calls = job_array(w->job, 2, sizeof *out->grid.calls);
+    out->grid.calls[0] =
+        (program_call){0, false, block->calls[0].grids, block->calls[0].count, {0}, {0}};
+    out->grid.calls[1] = single;
+    out->grid.calls[1].launch = 1;
+    out->grid.call_count = 2;
+    out->grid.call_grids = larger(out->grid.call_grids, block->calls[0].count);
+    out->grid.ways = true;
+    out->launches[0].grid.steps = w->of->steps;
+    out->launches[1].grid.steps = 1;
+    for (int i = 0; i < out->array_count; i++)
+        w->step->in_place[i] = false;
+}
+
 /* What a step reads in all, and where: a team's ghost cells. */
 static void list_reach(writing *w) {
     const system_step *step = w->step;
@@ -91,6 +119,7 @@ static void list_reach(writing *w) {
             const model *m = w->of->stages[i].model;
             out->grid.periodic[axis] |=
                 m->low[axis] + m->high[axis] > 0 && m->sides[axis][0].kind == BOUNDARY_PERIODIC;
+            out->grid.turned[axis] = larger(out->grid.turned[axis], turned(m, axis));
         }
 }
 
@@ -102,13 +131,17 @@ static program *describe(writing *w) {
     out->target = a->plans[0]->gpu->arch;
     out->dims = whole->dims;
     out->element_bytes = dtype_words[whole->dtype].bytes;
-    out->grid.bytes_per_point = system_bytes_per_point(a->stages, a->count);
+    out->grid.bytes_per_point = system_bytes_per_point(a->stages, 1);
+    for (int i = 1; i < a->count && a->single == NULL; i++)
+        out->grid.bytes_per_point += system_bytes_per_point(&a->stages[i], 1);
     out->grid.positions = whole->positions != 0;
     out->grid.corners = true;
     source_list_arrays(w->job, whole, out);
     describe_stages(w);
     list_launches(w);
     list_calls(w);
+    if (a->single != NULL)
+        list_ways(w);
     list_reach(w);
     out->arguments_bytes = program_arguments_bytes(out);
     return out;
@@ -133,9 +166,9 @@ static void write_arrays(text *t, const program *p) {
                     i < p->array_count ? "" : ", memory that a step uses");
 }
 
-static const system_call *first_call(const writing *w, int stage) {
-    const system_call *c = w->step->calls;
-    while (c->stage != stage)
+static const program_call *first_call(const writing *w, int launch) {
+    const program_call *c = w->out->grid.calls;
+    while (c->launch != launch)
         c++;
     return c;
 }
@@ -153,7 +186,9 @@ static void write_launches(text *t, const writing *w) {
 
 static void write_calls(text *t, const writing *w) {
     const program *p = w->out;
-    text_add(t, "// A step is, in this order, with these arrays as a.grid:\n");
+    text_add(t, p->grid.ways
+                    ? "// Each of these makes all of its steps, with these arrays as a.grid:\n"
+                    : "// A step is, in this order, with these arrays as a.grid:\n");
     for (int i = 0; i < p->grid.call_count && i < NOTED_CALLS; i++) {
         const program_call *c = &p->grid.calls[i];
         if (c->launch < 0) {
@@ -164,6 +199,9 @@ static void write_calls(text *t, const writing *w) {
         text_printf(t, "//     %s:", p->launches[c->launch].entry);
         for (int g = 0; g < c->count; g++)
             text_printf(t, "%s %d", g > 0 ? "," : "", c->grids[g]);
+        if (p->grid.ways)
+            text_printf(t, " (%d step%s)", p->launches[c->launch].grid.steps,
+                        p->launches[c->launch].grid.steps == 1 ? "" : "s");
         text_add(t, "\n");
     }
     if (p->grid.call_count > NOTED_CALLS)
@@ -183,8 +221,11 @@ static void write_header(text *t, const writing *w) {
     system_print(a->system, MODEL_ALL, &model_text);
     source_comment(t, "spec", model_text.data);
     for (int i = 0; i < a->count; i++) {
-        const arrangement one = {
-            .system = a->system, .stages = &a->stages[i], .plans = &a->plans[i], .count = 1};
+        const arrangement one = {.system = a->system,
+                                 .stages = &a->stages[i],
+                                 .plans = &a->plans[i],
+                                 .count = 1,
+                                 .steps = i == 0 ? a->steps : 0};
         system_print_plans(&one, &plans);
         text_add(&plans, "\n");
         source_comment(t, i == 0 ? "plan" : "", plans.data);
@@ -234,11 +275,29 @@ static void make_spares(writing *w) {
     out->grid.spare_arch_end = spare.arch_end;
 }
 
+/* The launch of several steps, and then the one of a single step. */
+static const arrangement *both_ways(job *j, const arrangement *a) {
+    arrangement *both = job_alloc(j, sizeof *both);
+    *both = *a;
+    both->count = 2;
+    both->stages = job_array(j, 2, sizeof *both->stages);
+    both->plans = job_array(j, 2, sizeof(plan *));
+    for (int i = 0; i < 2; i++) {
+        const arrangement *of = i == 0 ? a : a->single;
+        both->stages[i] = of->stages[0];
+        both->plans[i] = of->plans[0];
+    }
+    return both;
+}
+
 static writing open_writing(job *j, const arrangement *a) {
+    if (a->single != NULL)
+        a = both_ways(j, a);
     writing w = {.job = j, .of = a, .whole = *a->system->whole};
     for (int i = 0; i < a->count; i++)
         w.whole.positions |= a->stages[i].model->positions;
-    w.step = system_step_new(j, a->system, a->stages, a->count);
+    w.step = system_step_new(j, a->system, a->single != NULL ? a->single->stages : a->stages,
+                             a->single != NULL ? a->single->count : a->count);
     describe(&w);
     return w;
 }
@@ -262,6 +321,7 @@ program *system_describe_program(job *j, const arrangement *a) {
 
 const char *system_source_header(job *j, const arrangement *a) {
     const writing w = open_writing(j, a);
+    a = w.of;
     text t = text_new(j);
     write_arguments(&t, &w);
     for (int i = 0; i < a->count; i++)

@@ -49,6 +49,8 @@ static void add_count(expr_count *sum, const expr_count *more, int times) {
 /* Of a step, as emitted. */
 static expr_count count_emitted(const arrangement *a) {
     expr_count sum = {0, 0, 0};
+    if (a->single != NULL)
+        a = a->single;
     for (int i = 0; i < a->count; i++) {
         const expr_count one = plan_emitted(a->plans[i]);
         add_count(&sum, &one, a->stages[i].times);
@@ -88,11 +90,16 @@ static int count_launches(const system_stage *stages, int count) {
 /* "3 launches a step, at least 40 bytes a point" */
 static const char *reason_of(job *j, const arrangement *a) {
     const system_model *s = a->system;
+    const int steps = a->steps;
+    if (a->single != NULL)
+        a = a->single;
     const int launches = count_launches(a->stages, a->count),
               apart = count_launches(s->stages, s->stage_count);
     const double bytes = system_bytes_per_point(a->stages, a->count),
                  before = system_bytes_per_point(s->stages, s->stage_count);
     text t = text_new(j);
+    if (steps > 1)
+        text_printf(&t, "%d steps a launch; single steps: ", steps);
     text_printf(&t, "%d launch%s a step, at least ", launches, launches == 1 ? "" : "es");
     text_number(&t, bytes, 15);
     text_add(&t, " bytes a point");
@@ -135,10 +142,15 @@ family_build *system_build(job *j, const subject *subject, const family_request 
 
 /* ---- explain --------------------------------------------------------------------------------- */
 
-static void write_row(job *j, const system_stage *stage, const plan *p, family_row *row) {
+static void write_row(job *j, const system_stage *stage, const plan *p, int steps,
+                      family_row *row) {
     const model *m = stage->model;
     text line = text_new(j), note = text_new(j);
-    schedule_print(&p->schedule, m->dims, &line);
+    schedule of = p->schedule;
+    of.time = larger(of.time, steps);
+    schedule_print(&of, m->dims, &line);
+    if (steps > 1)
+        text_printf(&note, "%d steps, for which ", steps);
     if (stage->times > 1)
         text_printf(&note, "%d times, each ", stage->times);
     text_number(&note, model_bytes_per_point(m), 15);
@@ -156,7 +168,7 @@ static void write_row(job *j, const system_stage *stage, const plan *p, family_r
         .shared_bytes = p->shared_bytes,
         .threads = plan_threads(p),
         .registers = p->estimate.registers,
-        .seconds = stage->times * p->estimate.seconds,
+        .seconds = stage->times * p->estimate.seconds / larger(steps, 1),
         .bound = p->estimate.bound,
     };
 }
@@ -179,10 +191,10 @@ void system_explain(job *j, const subject *subject, const family_request *r,
         .multiplications = emitted.multiplications,
         .additions = emitted.additions,
         .others = emitted.others,
-        .bytes_per_point = system_bytes_per_point(a->stages, a->count),
+        .bytes_per_point = system_bytes_per_point(a->stages, a->count) / larger(a->steps, 1),
     };
     e->memory = source_describe_memory(j, system_describe_program(j, a));
     e->rows = job_array(j, (size_t)a->count, sizeof *e->rows);
     for (int i = 0; i < a->count; i++)
-        write_row(j, &a->stages[i], a->plans[i], &e->rows[e->row_count++]);
+        write_row(j, &a->stages[i], a->plans[i], a->steps, &e->rows[e->row_count++]);
 }

@@ -18,7 +18,9 @@ typedef struct arrangement {
     const plan **plans;
     schedule *wanted; /* the constraints of each launch */
     int count;
-    double seconds;                   /* a step, estimated */
+    double seconds; /* a step, estimated */
+    int steps; /* of the system that a launch makes; more than one: the only launch here does … */
+    const struct arrangement *single; /* … and these make one, in one launch too; else NULL */
     const char *apart[SYSTEM_STAGES]; /* why a stage does not share a launch with the one before;
                                          NULL: it was not asked */
 } arrangement;

@@ -139,6 +139,9 @@ class Library:
             raise UsageError(f"{self.name} is not known, so the result needs an array of yours: give out=…")
         return np.empty(shape, NUMPY_DTYPES[dtype])
 
+    def clear(self, array: Any, place: int, stream: Optional[int]) -> None:
+        """Makes an array of a GPU's that `empty` made 0, by work on the stream that `empty` was given."""
+
     def address(self, array: Any) -> tuple[int, Any]:
         """Where an array that `empty` made lies, and what keeps its memory."""
         view = self.view(array, 0)

@@ -3,7 +3,7 @@ temporary memory, and what must live until the work is over."""
 
 from __future__ import annotations
 
-from ctypes import byref, c_double, c_int, c_size_t, c_void_p
+from ctypes import byref, c_double, c_int, c_size_t, c_void_p, memset
 from typing import Any, Iterable, Mapping, Optional, Sequence
 
 import numpy as np
@@ -247,7 +247,9 @@ class Caller:
             self.context.must(lib.sg_upload(self.context.handle, slot.pointer, dense.ctypes.data, dense.nbytes))
         return slot
 
-    def _fresh(self, index: int, like: Slot, shape: tuple[int, ...], stream: Optional[int]) -> Slot:
+    def _fresh(
+        self, index: int, like: Slot, shape: tuple[int, ...], stream: Optional[int], zeros: bool = False
+    ) -> Slot:
         """New memory for the kernel's array `index`, of the library of another array of the call, for work on a stream
         that the caller gave, or None."""
         word = self._words[index]
@@ -255,10 +257,17 @@ class Caller:
             memory = Memory(self.context, _bytes(shape, word))
             slot = Slot(memory.pointer, shape, None, like.array, None, like.library)
             slot.memory = memory
+            if zeros:
+                zero = np.zeros(memory.size, np.uint8)
+                self.context.must(lib.sg_upload(self.context.handle, memory.pointer, zero.ctypes.data, memory.size))
         else:
             array = like.library.empty(like.array, self._place, shape, word, stream)
             pointer, keep = like.library.address(array)
             slot = Slot(pointer, shape, None, array, keep, like.library)
+            if zeros and self._place == HOST:
+                memset(pointer, 0, _bytes(shape, word))
+            elif zeros:
+                like.library.clear(array, self._place, stream)
         slot.ours = True
         slot.callers = False
         return slot

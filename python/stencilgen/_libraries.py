@@ -60,9 +60,19 @@ class CuPy(Quick):
         with cupy.cuda.Device(place):
             if stream is None:
                 return cupy.empty(shape, NUMPY_DTYPES[dtype])
-            # The order of the stream decides when the memory is reused.
-            with self.from_external(_Stream(stream)) if self.from_external else cupy.cuda.ExternalStream(stream):
+            with self._on(stream):  # the order of the stream decides when the memory is reused
                 return cupy.empty(shape, NUMPY_DTYPES[dtype])
+
+    def _on(self, stream: int) -> Any:
+        return self.from_external(_Stream(stream)) if self.from_external else self.cupy.cuda.ExternalStream(stream)
+
+    def clear(self, array: Any, place: int, stream: Optional[int]) -> None:
+        with self.cupy.cuda.Device(place):
+            if stream is None:
+                array.fill(0)
+            else:
+                with self._on(stream):
+                    array.fill(0)
 
     def address(self, array: Any) -> tuple[int, Any]:
         return array.data.ptr, array
@@ -135,6 +145,11 @@ class Torch(Quick):
             return self.maker(like, place, shape, dtype)()
         with torch.cuda.stream(torch.cuda.ExternalStream(stream, like.device)):
             return torch.empty(shape, dtype=self.dtypes[dtype], device=like.device)
+
+    def clear(self, array: Any, place: int, stream: Optional[int]) -> None:
+        cuda = self.torch.cuda
+        with cuda.stream(None if stream is None else cuda.ExternalStream(stream, array.device)):
+            array.zero_()
 
     def address(self, array: Any) -> tuple[int, Any]:
         return array.data_ptr(), array
@@ -220,6 +235,9 @@ class Jax(Library):
             )
         device = next(iter(like.devices()))
         return _JaxOutput(jax.numpy.empty(shape, NUMPY_DTYPES[dtype], device=device), own)
+
+    def clear(self, array: Any, place: int, stream: Optional[int]) -> None:
+        """JAX has no memory without values: `empty` makes zeros."""
 
     def finish(self, array: Any) -> Any:
         made = importlib.import_module("jax.dlpack").from_dlpack(array)

@@ -179,7 +179,9 @@ class Stencil(Steps):
                     if box is not None:
                         raise UsageError(f"cells of '{self.arrays[i].name}' outside of the box: give out=… with them")
                     like = slots[self._inputs[0]]
-                    slots[i] = self._fresh(i, like, self._axes(i, self._grid(self._inputs[0], like.shape)), foreign)
+                    shape = self._axes(i, self._grid(self._inputs[0], like.shape))
+                    slots[i] = self._fresh(i, like, shape, foreign, self._keeps)
+                    plain = plain and not self._keeps  # `_again` has no zeros
             inside = True
             if box is not None or frame.has_box:
                 one = self._inputs[0] if found else self._written[0]

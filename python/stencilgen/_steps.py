@@ -32,6 +32,8 @@ class Steps(Kernel):
         self._all = range(len(self.arrays))
         self._given = (*self._inputs, *self._written)  # of a call with out=…
         self._single = self.info.steps == 1
+        # Cells of an array that is only written may keep what they hold: then new arrays begin as zeros.
+        self._keeps = any(a.written and a.reads < 0 for a in self.arrays) and "fixed" in self._text("SG_TEXT_MODEL")
         self._part = self.info.steps if self._place == HOST else self.info.steps * _GPU_LAUNCHES
         self._unmoved = list(self._all)
         self._moved = list(self._all)  # where each array's content is after a step

@@ -30,10 +30,6 @@ static const char *gpu_arch(const sg_context *c) {
     return f != NULL && strncmp(f->arch, "sm_", 3) == 0 ? f->arch : NULL;
 }
 
-static int arch_number(const char *arch) {
-    return strncmp(arch, "sm_", 3) == 0 ? atoi(arch + 3) : 0;
-}
-
 /* The context's own GPU, as its driver describes it. */
 static const gpu *own_gpu(job *j, const sg_context *c, const char *arch) {
     const device_facts *f = facts_of(c);
@@ -275,7 +271,7 @@ static const char *obstacle(job *j, const sg_kernel *k) {
     const char *own = gpu_arch(k->context);
     if (k->context->runs_nothing)
         return "the context was opened with the device none, which runs nothing";
-    if (own != NULL && arch_number(own) != arch_number(k->program->target))
+    if (own != NULL && gpu_arch_number(own) != gpu_arch_number(k->program->target))
         return job_print(j, "it was built for %s and the GPU is an %s", k->program->target, own);
     return NULL;
 }

@@ -3,7 +3,11 @@
 #ifndef SG_RUNTIME_API_BUILD_H
 #define SG_RUNTIME_API_BUILD_H
 
+#include "base/program.h"
+#include "runtime/device/device.h"
+#include "runtime/files/sealed.h"
 #include "runtime/launch/context.h"
+#include "runtime/stencilgen.h"
 #include "runtime/store/results.h"
 
 struct matrix;
@@ -85,5 +89,25 @@ const char *tuned_plan(job *, const build_request *, const char **found);
    NULL). */
 const char *untuned_plan(job *, const build_request *, const struct family_build *,
                          const char *note);
+
+/* ---- kernel files ---------------------------------------------------------------------------- */
+
+extern const sealed_kind kernel_file_kind;
+
+typedef struct kernel_file {
+    const program *program;
+    sg_kernel_info info; /* of the build; the loader's findings as they were then */
+    const char *texts[SG_TEXT_FAMILY + 1]; /* never NULL */
+    binary binary;
+    const char *machine; /* what the binary needs of the host besides its kind and architecture; ""
+                            for a cubin */
+} kernel_file;
+
+blob kernel_file_write(job *, const kernel_file *);
+
+/* False, with *why set: the payload makes no sense. A kernel file is code, which its reader
+   runs, and its checksum has found any damage: only counts and indexes are checked here. The
+   binary's data stay in the payload, everything else is in the job. */
+bool kernel_file_read(job *, blob payload, kernel_file *out, const char **why);
 
 #endif

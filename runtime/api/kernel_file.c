@@ -1,7 +1,7 @@
 /* The content of kernel files. One function for each struct writes it and reads it back, so the two
    cannot differ. The checksum of the sealed file finds damage; what is checked here keeps counts
    and indexes within the arrays that they are used for. */
-#include "runtime/api/kernel_file.h"
+#include "runtime/api/build.h"
 
 #include "base/dtype.h"
 #include "matrix/format.h"
@@ -135,6 +135,7 @@ static void code_grid(coder *c, program *p) {
     code_axes(c, p->grid.high, 0, MOST_NUMBER);
     for (int axis = 0; axis < PROGRAM_AXES; axis++)
         code_bool(c, &p->grid.periodic[axis]);
+    code_axes(c, p->grid.turned, 0, MOST_NUMBER);
     for (int axis = 0; axis < PROGRAM_AXES; axis++)
         code_bool(c, &p->grid.uncut[axis]);
     code_bool(c, &p->grid.corners);

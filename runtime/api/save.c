@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "runtime/api/kernel_file.h"
+#include "runtime/api/build.h"
 #include "runtime/compile/compilers.h"
 #include "runtime/launch/context.h"
 #include "runtime/launch/kernel.h"

@@ -1,5 +1,5 @@
 /* sg_check for grids: an update of random data is compared with the reference. Of a large grid only
-   some pieces are judged (judge.h, guard.h); the others must not have a NaN that the spec does not
+   some pieces are judged (check.h, guard.h); the others must not have a NaN that the spec does not
    make. */
 #include <string.h>
 
@@ -7,7 +7,6 @@
 #include "gen/model/family.h"
 #include "runtime/check/check.h"
 #include "runtime/check/guard.h"
-#include "runtime/check/judge.h"
 #include "runtime/launch/launch.h"
 
 typedef struct check {

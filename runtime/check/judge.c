@@ -1,5 +1,5 @@
-/* judge.h: one cell, pieces of a large grid, whole rows. */
-#include "runtime/check/judge.h"
+/* Judgements: one cell, pieces of a large grid, whole rows. */
+#include "runtime/check/check.h"
 
 #include <math.h>
 #include <string.h>

@@ -228,7 +228,7 @@ static bool check_positions(job *j, const program *p, const sg_arguments *a, lau
 
 /* Stages read each other's cells, and those outside of a box are not made. */
 static bool check_stages(job *j, const program *p, const launch *l) {
-    return p->grid.call_count < 2 || l->whole ||
+    return p->grid.call_count < 2 || p->grid.ways || l->whole ||
            context_refuse(j, "a step of '%s' updates the whole grid, not a box: it is a system",
                           p->name);
 }

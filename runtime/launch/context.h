@@ -192,6 +192,10 @@ compiler *context_compiler(job *, sg_context *, binary_kind *);
 /* Opened by the first call. */
 workers *context_workers(job *, sg_context *);
 
+/* For a public call inside of another one: fails unless it succeeded. Its text is this thread's
+   error already. */
+void context_must(job *, const sg_context *, sg_status);
+
 /* Fails the job with FAULT_USAGE, or returns false if there is no job. So a check can run
    without allocating, and once more with a job for its text when it fails. */
 bool context_refuse(job *, const char *format, ...) SG_PRINTF(2, 3);

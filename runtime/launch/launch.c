@@ -231,6 +231,8 @@ static fault send_call(const sg_kernel *k, const launch *l, const program_call *
 static fault send_launch(const sg_kernel *k, const launch *l, int which, bool together,
                          void *stream, int *code) {
     layer_view view;
+    if (k->program->grid.call_count > 0) /* of several steps, and of one */
+        return send_call(k, l, &k->program->grid.calls[which], stream, code);
     layers_view(k->program, l, which, &view);
     return send_kernel(k, l, &view, which, together, stream, code);
 }
@@ -240,7 +242,7 @@ fault launch_send(const sg_kernel *k, const launch *l, void *stream, int *code) 
     const program *p = k->program;
     if (!program_is_grid(p))
         return lists_send(k, l, stream, code);
-    for (int i = 0; !l->empty && f == FAULT_NONE && i < p->grid.call_count; i++)
+    for (int i = 0; !l->empty && !p->grid.ways && f == FAULT_NONE && i < p->grid.call_count; i++)
         f = send_call(k, l, &p->grid.calls[i], stream, code);
     const int count = p->grid.ways ? 1 : p->grid.call_count > 0 ? 0 : program_own_launches(p);
     for (int i = 0; !l->empty && f == FAULT_NONE && i < count; i++)

@@ -47,12 +47,6 @@ typedef struct opening {
     sg_monitor *made;
 } opening;
 
-/* A public call inside of one; its text is this thread's error already. */
-static void must(job *j, const sg_context *c, sg_status status) {
-    if (status != SG_OK)
-        job_fail(j, (fault)status, NULL, 0, "%s", sg_error(c));
-}
-
 static void judge(job *j, const opening *o) {
     kernel_need_launchable(j, o->kernel);
     kernel_need_launchable(j, o->map);
@@ -110,8 +104,8 @@ static void build_reduce(job *j, sg_monitor *m) {
                           sg_kernel_text(m->map, SG_TEXT_DTYPE)),
         .size = {m->cells > 0 ? m->cells : 1}};
     sg_context *c = m->kernel->context;
-    must(j, c, sg_build(c, "monitor", &how, &m->reduce));
-    must(j, c, sg_reduce_bytes(m->reduce, m->cells, 0, &m->reduce_bytes));
+    context_must(j, c, sg_build(c, "monitor", &how, &m->reduce));
+    context_must(j, c, sg_reduce_bytes(m->reduce, m->cells, 0, &m->reduce_bytes));
 }
 
 static void *allocate(job *j, const sg_monitor *m, size_t bytes) {
@@ -134,7 +128,7 @@ static void open_monitor(job *j, void *argument) {
     fill(j, m, o->map->maps_for->identity);
     const sg_arguments a = {
         .struct_size = sizeof a, .grids = m->grids, .grid_count = o->map->program->array_count};
-    must(j, m->kernel->context, sg_temporary_bytes(m->map, &a, &m->temporary_bytes));
+    context_must(j, m->kernel->context, sg_temporary_bytes(m->map, &a, &m->temporary_bytes));
     m->temporary = allocate(j, m, m->temporary_bytes);
     job_keep(j, m);
     o->made = m;
@@ -182,7 +176,7 @@ static void send_map(job *j, sg_monitor *m, const sg_arguments *given, sg_stream
     a.grid_count = m->map->program->array_count;
     a.temporary = m->temporary;
     a.temporary_bytes = m->temporary_bytes;
-    must(j, m->kernel->context, sg_launch(m->map, &a, stream));
+    context_must(j, m->kernel->context, sg_launch(m->map, &a, stream));
 }
 
 static void sample(job *j, void *argument) {
@@ -203,7 +197,7 @@ static void sample(job *j, void *argument) {
         .temporary = m->reduce_temporary,
         .temporary_bytes = m->reduce_bytes,
     };
-    must(j, m->kernel->context, sg_reduce(m->reduce, &r, s->stream));
+    context_must(j, m->kernel->context, sg_reduce(m->reduce, &r, s->stream));
     m->steps[slot] = given.step;
     m->stream = s->stream;
     m->waiting++;

@@ -26,11 +26,6 @@ typedef struct watching {
     bool ends; /* a function said so */
 } watching;
 
-static void must(job *j, const sg_context *c, sg_status status) {
-    if (status != SG_OK)
-        job_fail(j, (fault)status, NULL, 0, "%s", sg_error(c));
-}
-
 static void read_watches(job *j, watching *w) {
     const size_t step = w->count > 0 && w->given != NULL ? w->given->struct_size : 0;
     if (w->count < 0 || w->count > MOST_WATCHES || (w->count > 0 && w->given == NULL))
@@ -49,8 +44,8 @@ static void tell(job *j, watching *w, int which) {
     int64_t steps[READ_TOGETHER];
     double values[READ_TOGETHER];
     int count = 0;
-    must(j, w->kernel->context,
-         sg_monitor_read(watch->monitor, steps, values, w->waiting[which], &count));
+    context_must(j, w->kernel->context,
+                 sg_monitor_read(watch->monitor, steps, values, w->waiting[which], &count));
     w->waiting[which] = 0;
     for (int i = 0; i < count; i++)
         w->ends = watch->seen(watch->user, steps[i], values[i]) != 0 || w->ends;
@@ -68,9 +63,9 @@ static void make_steps(job *j, watching *w, int64_t count) {
     const int arrays = w->kernel->program->array_count;
     int final[LAUNCH_ARRAYS], order[LAUNCH_ARRAYS];
     sg_grid grids[LAUNCH_ARRAYS];
-    must(j, w->kernel->context,
-         w->points != NULL ? sg_run_points(w->points, &w->now, count, w->stream, final)
-                           : sg_run(w->kernel, &w->now, count, w->stream, final));
+    context_must(j, w->kernel->context,
+                 w->points != NULL ? sg_run_points(w->points, &w->now, count, w->stream, final)
+                                   : sg_run(w->kernel, &w->now, count, w->stream, final));
     memcpy(grids, w->grids, sizeof grids);
     memcpy(order, w->order, sizeof order);
     for (int i = 0; i < arrays; i++) {
@@ -84,7 +79,8 @@ static void sample(job *j, watching *w) {
     for (int i = 0; i < w->count; i++) {
         if (w->now.step % w->watches[i].every != 0)
             continue;
-        must(j, w->kernel->context, sg_monitor_sample(w->watches[i].monitor, &w->now, w->stream));
+        context_must(j, w->kernel->context,
+                     sg_monitor_sample(w->watches[i].monitor, &w->now, w->stream));
         if (++w->waiting[i] == READ_TOGETHER)
             tell(j, w, i);
     }

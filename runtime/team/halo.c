@@ -107,7 +107,7 @@ static void lay_messages(job *j, const transfer *t, const face *faces, int face_
     }
 }
 
-static size_t bytes_of(const sg_message *messages, int count) {
+size_t messages_bytes(const sg_message *messages, int count) {
     size_t bytes = 0;
     for (int i = 0; i < count; i++)
         bytes += messages[i].bytes;
@@ -170,14 +170,14 @@ static void speak(job *j, const transfer *t, sg_message *sends, sg_message *rece
     const double begun = clock_seconds();
     if (staged) {
         d->ops->download(d, j, team->outgoing.host, team->outgoing.device,
-                         bytes_of(sends, h->send_count));
+                         messages_bytes(sends, h->send_count));
         rebase(sends, h->send_count, team->outgoing.host, team->outgoing.device);
         rebase(receives, h->receive_count, team->incoming.host, team->incoming.device);
     }
     exchange_given(j, h, sends, h->send_count, receives, h->receive_count);
     if (staged)
         d->ops->upload(d, j, team->incoming.device, team->incoming.host,
-                       bytes_of(receives, h->receive_count));
+                       messages_bytes(receives, h->receive_count));
     team->exchange_seconds += clock_seconds() - begun;
 }
 
@@ -238,7 +238,7 @@ static void move(job *j, const transfer *t, const transfer *arriving) {
     lay_messages(j, arriving, h->receives, h->receive_count, team->incoming.device, false, false,
                  receives);
     team->exchanges++;
-    team->bytes += (int64_t)bytes_of(sends, h->send_count);
+    team->bytes += (int64_t)messages_bytes(sends, h->send_count);
     if (team->nccl != NULL)
         nccl_exchange(j, team->nccl, sends, h->send_count, receives, h->receive_count, t->stream);
     else

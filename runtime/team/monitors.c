@@ -18,18 +18,13 @@ struct sg_team_monitor {
     int array_count;
 };
 
-static void must(job *j, const sg_context *c, sg_status status) {
-    if (status != SG_OK)
-        job_fail(j, (fault)status, NULL, 0, "%s", sg_error(c));
-}
-
 /* ---- opening --------------------------------------------------------------------------------- */
 
 static void open_own(job *j, void *argument) {
     sg_team_monitor *m = argument;
     if (m->kernel == NULL || m->map == NULL || m->part.struct_size == 0)
         context_refuse(j, "sg_team_monitor_open needs a kernel, its part and a map");
-    must(j, m->context, sg_monitor_open(m->kernel, m->map, m->part.size, &m->own));
+    context_must(j, m->context, sg_monitor_open(m->kernel, m->map, m->part.size, &m->own));
     const program *p = m->map->program;
     for (int i = 0; i < p->array_count; i++) {
         bool reaches = false;
@@ -103,7 +98,7 @@ static void sample_own(job *j, void *argument) {
         a.begin[axis] = m->part.low[axis];
         a.end[axis] = m->part.low[axis] + m->part.end[axis] - m->part.begin[axis];
     }
-    must(j, m->context, sg_monitor_sample(m->own, &a, s->run.stream));
+    context_must(j, m->context, sg_monitor_sample(m->own, &a, s->run.stream));
 }
 
 static void sample(job *j, void *argument) {
@@ -158,8 +153,8 @@ typedef struct reading {
 
 static void read_own(job *j, void *argument) {
     const reading *r = argument;
-    must(j, r->monitor->context,
-         sg_monitor_read(r->monitor->own, r->steps, r->values, r->most, r->count));
+    context_must(j, r->monitor->context,
+                 sg_monitor_read(r->monitor->own, r->steps, r->values, r->most, r->count));
 }
 
 static void read_samples(job *j, void *argument) {

@@ -35,12 +35,12 @@ static needs needs_of(const program *p, const int64_t global[3], int64_t steps, 
     return n;
 }
 
-/* The cells that parts need along an axis: those of their neighbours' ghost cells, and enough for
-   every way that is taken. */
+/* The cells that parts need along an axis: those of their neighbours' ghost cells, those to which
+   mirrors turn reads back, and enough for every way that is taken. */
 static int64_t needed(const needs *n, int axis) {
     const program *p = n->program;
     const int64_t low = n->low[axis], high = n->high[axis];
-    int64_t need = larger(1, larger(low, high));
+    int64_t need = larger(larger(1, p->grid.turned[axis]), larger(low, high));
     for (int way = 0; p->grid.ways && way < program_own_launches(p) - 1; way++) {
         const program_launch *w = &p->launches[way];
         if (w->grid.cooperative ? n->steps == 1 : w->grid.steps > n->steps)

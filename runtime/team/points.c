@@ -45,11 +45,6 @@ typedef struct opening {
     int count;
 } opening;
 
-static void must(job *j, const sg_context *c, sg_status status) {
-    if (status != SG_OK)
-        job_fail(j, (fault)status, NULL, 0, "%s", sg_error(c));
-}
-
 static void open_own(job *j, void *argument) {
     const opening *o = argument;
     sg_team_points *p = o->made;
@@ -64,7 +59,7 @@ static void open_own(job *j, void *argument) {
         g.begin[axis] = p->part.low[axis];
         g.end[axis] = p->part.low[axis] + p->part.end[axis] - p->part.begin[axis];
     }
-    must(j, p->context, points_open_at(p->kernel, &g, o->sets, o->count, &p->sets));
+    context_must(j, p->context, points_open_at(p->kernel, &g, o->sets, o->count, &p->sets));
 }
 
 /* Which items each rank has comes to rank 0. */

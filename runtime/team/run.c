@@ -34,16 +34,32 @@ static void find_widths(const sg_kernel *k, int64_t depth, int64_t low[3], int64
         }
 }
 
+static int64_t larger(int64_t a, int64_t b) {
+    return a > b ? a : b;
+}
+
+/* The cells of a part that ghost cells of these widths, and mirrors that turn a map's reads back,
+   need along an axis. */
+static int64_t needed_by_maps(const sg_kernel *k, int axis, int64_t low, int64_t high) {
+    int64_t needed = larger(low, high);
+    for (int i = 0; k->program->grid.turned[axis] > 0 && i < k->info.monitors; i++) {
+        const kernel_monitor *m = &k->monitors[i];
+        needed = larger(needed, 1 + larger(m->low[axis] - high, m->high[axis] - low));
+    }
+    return needed;
+}
+
 /* A monitor may read further than the steps, by which the process grid was chosen. */
-static void judge_widths(job *j, const program *p, const sg_team_part *part, const int64_t low[3],
+static void judge_widths(job *j, const sg_kernel *k, const sg_team_part *part, const int64_t low[3],
                          const int64_t high[3]) {
+    const program *p = k->program;
     for (int axis = 0; axis < p->dims; axis++) {
         const int64_t least = part->global[axis] / part->ranks[axis];
-        const int64_t needed = low[axis] > high[axis] ? low[axis] : high[axis];
+        const int64_t needed = needed_by_maps(k, axis, low[axis], high[axis]);
         if (part->ranks[axis] > 1 && least < needed)
             job_fail(j, FAULT_PLAN, NULL, 0,
-                     "'%s': a part would have %lld cells along %c, and a monitor reads %lld cells "
-                     "next to its own: take fewer ranks along that axis",
+                     "'%s': a part would have %lld cells along %c, and what a monitor reads needs "
+                     "%lld: take fewer ranks along that axis",
                      p->name, (long long)least, "xyz"[axis], (long long)needed);
     }
 }
@@ -66,7 +82,7 @@ static void arrange_part(job *j, const sg_team *t, const sg_kernel *k, sg_team_p
         context_refuse(j, "%d launches between two exchanges; 1 to 1000 can be", part->launches);
     parts_choose(j, p, t->transport.ranks, part->ranks, false, part);
     find_widths(k, depth_of(part), low, high);
-    judge_widths(j, p, part, low, high);
+    judge_widths(j, k, part, low, high);
     parts_place(p, t->transport.rank, low, high, part);
 }
 

@@ -1,5 +1,4 @@
 /* The host's side of stores.cu: opening other ranks' memory, and the arguments of its kernel. */
-#include "runtime/team/stores.h"
 
 #include <assert.h>
 #include <string.h>

@@ -3,9 +3,86 @@
 #ifndef SG_RUNTIME_TEAM_TEAM_H
 #define SG_RUNTIME_TEAM_TEAM_H
 
+#include "base/job.h"
+#include "runtime/device/device.h"
 #include "runtime/launch/launch.h"
-#include "runtime/team/nccl.h"
-#include "runtime/team/stores.h"
+#include "runtime/stencilgen.h"
+
+/* ---- NCCL ------------------------------------------------------------------------------------ */
+
+typedef struct nccl nccl;
+
+enum { NCCL_ID_BYTES = 128 };
+
+/* Opens the library in the job. `path` as in sg_team_options.nccl. NULL, with *why a sentence in
+   the job: there is none. */
+nccl *nccl_open(job *, device *, const char *path, const char **why);
+
+/* A new ncclUniqueId, for rank 0 to share. */
+void nccl_unique_id(job *, nccl *, unsigned char out[NCCL_ID_BYTES]);
+
+/* Joins the communicator; collective. */
+void nccl_join(job *, nccl *, const unsigned char id[NCCL_ID_BYTES], int rank, int ranks);
+/* Works on the caller's ncclComm_t, of which it finds rank and ranks. */
+void nccl_adopt(job *, nccl *, void *communicator, int *rank, int *ranks);
+void nccl_close(nccl *); /* NULL is allowed */
+
+/* Ends what is under way, for which other ranks may never come; nothing can be sent afterwards. Not
+   on a communicator of the caller's. NULL is allowed. */
+void nccl_abort(nccl *);
+bool nccl_is_lent(const nccl *); /* of a communicator of the application's; NULL is allowed */
+
+/* "NCCL 2.28.3"; its file, and the step of the search that found it. */
+const char *nccl_name(const nccl *);
+const char *nccl_path(const nccl *);
+const char *nccl_reason(const nccl *);
+
+/* All of these messages, in device memory, on the stream. */
+void nccl_exchange(job *, nccl *, const sg_message *sends, int send_count,
+                   const sg_message *receives, int receive_count, void *stream);
+
+/* Fails if NCCL has found something wrong since. */
+void nccl_look(job *, nccl *);
+
+/* ---- stores into other GPUs ------------------------------------------------------------------ */
+
+struct face;
+typedef struct stores stores;
+
+/* What a rank tells the others of an array of a run. */
+typedef struct stores_array {
+    device_place place;
+    int64_t stride[3];
+} stores_array;
+
+/* Loads the kernel and makes this rank's words, in which neighbours tell how far they are. */
+stores *stores_open(job *, sg_context *, double seconds);
+device_place stores_place(const stores *); /* of its words */
+/* Opens the words of all ranks, by rank; false: this rank does not reach some. */
+bool stores_meet(stores *, const device_place *words, int ranks);
+void stores_close(stores *); /* NULL is allowed */
+
+/* Before a run: the arrays of all ranks, by rank, of which the launch has this rank's. False: some
+   cannot be reached. */
+bool stores_prepare(stores *, const launch *, const stores_array *all, int ranks, int arrays);
+
+/* Where this rank's arrays of an earlier run are kept, in the same memory still; −1: nowhere. Asks
+   nothing that a stream that is captured would mind. */
+int stores_find(const stores *, const launch *, int arrays);
+/* Takes the arrays of all ranks of that run again. */
+void stores_recall(stores *, int which);
+
+/* Sends the faces of these arrays of the launch, and waits for the neighbours', on the stream.
+   `origins`: the number that each array's buffer had in stores_prepare. `asks`: neighbours may
+   still write or read their ghost cells, so they are asked first. */
+void stores_exchange(job *, stores *, const sg_kernel *, const struct face *sends, int send_count,
+                     const struct face *receives, int receive_count, const launch *,
+                     const int *arrays, const int *origins, int count, bool asks, void *stream);
+
+/* Fails if a neighbour did not answer; the stream is idle. */
+void stores_look(job *, stores *);
+
+/* ---- teams ----------------------------------------------------------------------------------- */
 
 /* Memory for messages, kept from one run to the next. */
 struct team_buffer {
@@ -144,8 +221,7 @@ enum { PART_FACES = 26 };
 int parts_faces(const program *, const sg_team_part *, const int64_t low[3], const int64_t high[3],
                 bool corners, bool send, face out[PART_FACES]);
 
-/* ---- the model (model.c) ----------------------------------------------------------------------
- */
+/* ---- the model (model.c) --------------------------------------------------------------------- */
 
 /* What an exchange costs: seconds, and bytes a second; and what it can be hidden behind. */
 typedef struct team_link {
@@ -292,5 +368,7 @@ void model_forecast(const team_link *, const run *, int64_t cells, double step_s
 /* Makes a launch, and hides the exchange that the next one needs. False: it needs none, or that
    cannot be hidden. */
 bool hidden_make(job *, run *, const leap *by, const leap *next);
+
+size_t messages_bytes(const sg_message *, int count);
 
 #endif

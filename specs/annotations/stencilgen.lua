@@ -254,9 +254,9 @@
 ---@field vectors? integer how many right-hand sides are multiplied at once, 1 to 16
 ---@field diagonals? number[][] for format "stencil": the entries of most rows, {column - row, value}
 ---@field format? "auto" | "coo" | "csr" | "csc" | "ell" | "hyb" | "jds" | "dia" | "bcsr" | "pkt" | "sell" | "stencil"
----@field algorithm? "auto" | "thread" | "warp" | "balanced" | "runs" of csr and bcsr
----@field schedule? { threads?: integer, items?: integer, lanes?: integer, rows?: integer, columns?: integer, slice?: integer, sigma?: integer, packet?: integer, run?: integer, abreast?: integer, taper?: integer, passes?: integer, cache?: integer, apart?: integer, ahead?: integer }
----@field tune? { format?: string[], algorithm?: string[], threads?: integer[], items?: integer[], lanes?: integer[], rows?: integer[], columns?: integer[], slice?: integer[], sigma?: integer[], packet?: integer[], run?: integer[], abreast?: integer[], taper?: integer[], passes?: integer[], cache?: integer[], apart?: integer[], ahead?: integer[] } what tuning tries
+---@field algorithm? "auto" | "thread" | "warp" | "balanced" | "grouped" | "runs" of csr and bcsr
+---@field schedule? { threads?: integer, items?: integer, lanes?: integer, rows?: integer, columns?: integer, slice?: integer, sigma?: integer, packet?: integer, run?: integer, abreast?: integer, taper?: integer, cut?: integer, passes?: integer, cache?: integer, apart?: integer, ahead?: integer }
+---@field tune? { format?: string[], algorithm?: string[], threads?: integer[], items?: integer[], lanes?: integer[], rows?: integer[], columns?: integer[], slice?: integer[], sigma?: integer[], packet?: integer[], run?: integer[], abreast?: integer[], taper?: integer[], cut?: integer[], passes?: integer[], cache?: integer[], apart?: integer[], ahead?: integer[] } what tuning tries
 
 ---@class stencilgen.derivative_keys
 ---@field axis stencilgen.axis

@@ -51,26 +51,16 @@ template <> struct Counted<8> {
 };
 using Count = Counted<sizeof(Integer)>::type;
 
-// How many ends of rows stand among the first `diagonal` items; each half of the warp asks for one
-// diagonal. A few lanes ask at a time, so that fewer questions follow one another.
+// How many ends of rows stand among the first `diagonal` items, for each half of the warp those of another
+// diagonal.
 __device__ __forceinline__ Count rows_before(const Arguments &a, Index diagonal) {
-    const int asker = lane() % half;
-    Count low = static_cast<Count>(diagonal > a.entries ? diagonal - a.entries : 0);
-    Count high = static_cast<Count>(diagonal < a.rows ? diagonal : a.rows);
-    while (ballot_lanes(low < high) != 0) {
-        // Each asks for one row `step` behind the one before; all that say yes come first.
-        const Count step = (high - low + searching) / (searching + 1);
-        const Count row = low + (asker + 1) * step - 1;
-        const bool before = asker < searching && low < high && row < high &&
-                            static_cast<Index>(load(a.offset + row + 1)) + static_cast<Index>(row) <
-                                diagonal;
-        const unsigned said = ballot_lanes(before) >> (lane() - asker);
-        const int count = __popc(said & (all_lanes >> half));
-        if (count < searching && low < high)
-            high = min(high, low + (count + 1) * step - 1);
-        low += count * step;
-    }
-    return low;
+    const Index low = diagonal > a.entries ? diagonal - a.entries : 0;
+    return first_not<half, searching>(static_cast<Count>(low), static_cast<Count>(min(diagonal, a.rows)),
+                                [&](Count row) {
+                                    return static_cast<Index>(load(a.offset + row + 1)) +
+                                               static_cast<Index>(row) <
+                                           diagonal;
+                                });
 }
 
 // Which of a tile's entries is the lane's k-th as they are read: neighbours by neighbours.

@@ -39,6 +39,7 @@ struct plan {
     static constexpr int threads = 128, items = 4, vectors = 1, shared = 8192;
     static constexpr int lanes = 8;                                  // csr warp, csc
     static constexpr int run = 4, abreast = 1, taper = 4, cache = 2; // csr balanced; ell, sell
+    static constexpr int cut = 2048;                                 // csr grouped
     static constexpr int passes = 4, slice = 32;                     // ell; sell
     static constexpr int block_rows = 2, block_columns = 2;          // bcsr
     static constexpr int packet = 2048, packet_lanes = 256;          // pkt

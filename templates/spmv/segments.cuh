@@ -95,3 +95,23 @@ __device__ __forceinline__ void add_carries(const Arguments &a, Index count) {
             add_sum(a, row, v, lane() == warp_size - 1 ? sum + more : sum);
     }
 }
+
+// The first number from `low` on of which `before` does not hold; it holds of none behind it. Each `part` of
+// the warp's lanes looks for one of its own. `askers` of them ask at a time, so that fewer questions follow
+// one another.
+template <int part, int askers, class Number, class Before>
+__device__ __forceinline__ Number first_not(Number low, Number high, const Before &before) {
+    const int asker = lane() % part;
+    while (ballot_lanes(low < high) != 0) {
+        // Each asks for one number `step` behind the one before; all that say yes come first.
+        const Number step = (high - low + askers) / (askers + 1);
+        const Number at = low + (asker + 1) * step - 1;
+        const bool yes = asker < askers && low < high && at < high && before(at);
+        const unsigned said = ballot_lanes(yes) >> (lane() - asker);
+        const int count = __popc(said & (all_lanes >> (warp_size - part)));
+        if (count < askers && low < high)
+            high = min(high, low + (count + 1) * step - 1);
+        low += count * step;
+    }
+    return low;
+}

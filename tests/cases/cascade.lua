@@ -94,6 +94,23 @@ add("wave3d", deep, { 3, 7, 6, 9 })
 add("wave3d", small, { 2, 5, 4 })
 add("points3d", patch("temporal time=2 tile=20x16 lane=4x1 coarsen=z20", "temporal time=2 tile=20x16 lane=4x1 coarsen=z20"), { 2, 3 })
 
+-- Neighbours of y are read below the point's plane alone: the images of the first plane are there before the plane is needed.
+for i, side in ipairs { "'clamp'", "'mirror'", "{ 'clamp', 'zero' }", "{ 'mirror', 'clamp' }" } do
+  for reach = 1, 2 do
+    local places = {}
+    for k, size in ipairs { { 77, 45, 29 }, { 19, 9, 23 }, { 5, 3, 2 }, { 4, 4, 1 } } do
+      places[k] = { size = size, steps = 3 + (i + k) % 5 }
+    end
+    cases[#cases + 1] = {
+      name = ("cascade: below the plane %d %s"):format(reach, side),
+      spec = ("return stencil { name = 'below', boundary = { x = 'zero', y = 'periodic', z = %s }, update = function(u)"
+        .. " return u(0,0,0) / 2 + u(1,1,-1) / 4 + sin(u(0,1,-%d)) / 8 end }"):format(side, reach),
+      schedule = "temporal time=3 tile=29x13 lane=4x1 coarsen=z9",
+      places = places,
+    }
+  end
+end
+
 -- What it refuses.
 local function refuse(name, shape, schedule, text, boundary)
   cases[#cases + 1] = { name = name, spec = shapes.text(shapes.list[shape], "float", boundary or "'zero'"),

@@ -44,9 +44,11 @@ keep("bulk_half3d", "star3d2", "bulk tile=64x32 coarsen=z32,y2 vec=8 time=1", "f
 cases[#cases].refusals = { "need sm_90" }
 keep("cached_halo_box2d", "box2d1", "cached-halo tile=32x8 vec=1 time=1", "float", "clamp")
 
--- Stages of a system, made one after the other in one launch: planes in shared memory, and columns in registers.
+-- Stages of a system, made one after the other in one launch: planes in shared memory, columns in registers, and strips.
 for name, schedule in pairs { chained_waves2d = "1-2: chained tile=24 coarsen=y16 vec=4 time=1 lane=2",
-                              chained_columns2d = "1-2: chained tile=26 coarsen=y16 vec=1 time=1 lane=1" } do
+                              chained_columns2d = "1-2: chained tile=26 coarsen=y16 vec=1 time=1 lane=1",
+                              chained_strips2d = "1-2: chained tile=112 coarsen=y16 vec=1 time=1 lane=2",
+                              chained_steps2d = "1-2: chained tile=56 coarsen=y16 vec=1 time=2 lane=2" } do
   cases[#cases + 1] = {
     name = name,
     spec = [[return system { name = "waves", dtype = "float", fields = { p = "inout", u = "inout", v = "inout" },

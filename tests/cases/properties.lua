@@ -30,7 +30,9 @@ for i, shape in ipairs { "star1d3", "points1d", "box2d1", "nonlinear2d", "star3d
   add("shift", shape, i % 2 == 0 and "double" or "float", "periodic", any_update)
 end
 
--- Weights that add up to 1, all exact in binary, keep a constant exactly.
+-- Weights that add up to 1, all exact in binary, keep a constant exactly. Each method meets each boundary and each number
+-- of dimensions: of three boundaries it has one in 1D, another in 2D and the last in 3D. The first of streamed, which there
+-- is not in 1D, is in 2D too.
 local steady = {
   "coefficients = identity() + 1/4 * laplacian { dims = 1 }",
   "coefficients = identity() + 1/8 * laplacian { dims = 2 }",
@@ -38,7 +40,13 @@ local steady = {
 }
 for dims, body in ipairs(steady) do
   for i, boundary in ipairs { "clamp", "mirror", "periodic" } do
-    add("constant", "heat" .. dims .. "d", i == 2 and "double" or "float", boundary, methods)
+    local some = {}
+    for k, method in ipairs(methods) do
+      if full or (k + dims + i) % 3 == 0 or method == "streamed" and dims == 2 and i == 1 then
+        some[#some + 1] = method
+      end
+    end
+    add("constant", "heat" .. dims .. "d", i == 2 and "double" or "float", boundary, some)
     cases[#cases].spec = shapes.text({ name = "steady", body = body }, i == 2 and "double" or "float", ("%q"):format(boundary))
   end
 end

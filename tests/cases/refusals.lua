@@ -40,6 +40,15 @@ cases[#cases + 1] = {
   schedule = "temporal time=4",
   expect = "method temporal: its steps do not know positions, for which the update asks (at)",
 }
+for _, method in ipairs { "resident", "overlapped" } do
+  cases[#cases + 1] = {
+    name = "steps of a field whose values no tap reads in " .. method,
+    spec = "return stencil { name = 'p', dims = 2, boundary = 'zero', fields = { u = 'inout', c = 'in' },\n"
+      .. "update = function(f) return f.c(0, 0) + f.c(1, 0) end }",
+    schedule = method,
+    expect = "method " .. method .. ": no field is both read and written, so there are no steps to make",
+  }
+end
 cases[#cases + 1] = {
   name = "weights of many outputs and arrays",
   spec = "return stencil { name = 'm', fields = { f = { use = 'inout', components = 6 } }, update = function(t)\n"

@@ -5,6 +5,7 @@ local lists = require "lists"
 -- Schedules by names; those of csr, sell and dia also serve the variants below.
 local plans = {
   { "csr thread" }, { "csr warp" }, { "csr warp lanes=4" }, { "csr runs" }, { "csr runs run=1" }, { "csr balanced" }, { "csr balanced items=3 run=4 taper=3" }, { "csr balanced items=2 run=1 abreast=3" },
+  { "csr grouped" }, { "csr grouped items=2 cut=100" }, { "csr grouped items=1 cut=1" },
   { "coo" }, { "coo items=2" }, { "csc" }, { "csc lanes=2" }, { "ell" },
   { "ell passes=3 items=3 cache=3" }, { "hyb" }, { "jds" }, { "dia" }, { "dia items=3" },
   { "bcsr warp" }, { "bcsr warp rows=3 columns=2" }, { "bcsr thread rows=5 columns=7" },
@@ -48,7 +49,7 @@ end
 for _, plan in ipairs(plans) do
   add(plan[1])
 end
-for _, plan in ipairs { "csr thread", "csr warp lanes=8", "csr balanced", "csr runs run=1", "sell", "dia" } do
+for _, plan in ipairs { "csr thread", "csr warp lanes=8", "csr balanced", "csr grouped", "csr runs run=1", "sell", "dia" } do
   for _, name in ipairs { "mixed", "wide", "vectors", "all" } do
     add(plan, name)
   end
@@ -61,7 +62,7 @@ end
 for i, plan in ipairs(plans) do
   add(plan[1], i % 2 == 0 and "half" or "bfloat16")
 end
-for _, plan in ipairs { "csr thread", "csr balanced", "csr runs run=2", "sell", "dia", "bcsr thread rows=2 columns=4" } do
+for _, plan in ipairs { "csr thread", "csr balanced", "csr grouped items=2 cut=100", "csr runs run=2", "sell", "dia", "bcsr thread rows=2 columns=4" } do
   add(plan, "half of many")
 end
 for _, name in ipairs { "five", "upper", "lower", "five mixed", "five wide", "five vectors", "upper half" } do
@@ -87,6 +88,9 @@ return lists.product {
             "wide", "wild" },
   sizes = { "0", "1", "2", "3", "tile", "2tiles", "2^5", "2^8", "1000", "2^13", "100000" },
   memory = { "guarded", "exact", "again" },
+  -- As many as there are sizes. Packs have 16 bytes at most, so that kernels tell offsets apart by their remainders by 8;
+  -- each array has all of these, since the others' offsets are the first's and multiples of 5, by 17.
+  offsets = { "0", "1", "2", "3", "4", "5", "6", "7", "9", "12", "16" },
   build = function(v)
     local kernel = by_name[v.kernel]
     local turn = kernel.row + (v.dtype == "double" and 1 or 0)

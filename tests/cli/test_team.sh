@@ -54,6 +54,31 @@ begin 'ghost cells that are as wide as the other part'
 npy f4 "$folder/even.npy" '8, 16' $(numbers 128 3)
 as_one 2x1 specs/heat2d5.lua --input "$folder/even.npy" --steps 8 --schedule naive --launches 8
 
+begin 'components in one file'
+cat >"$folder/triple.lua" <<'EOF'
+return stencil { name = "triple", dims = 2, boundary = { x = "periodic", y = "clamp" },
+  fields = { v = { use = "inout", levels = 2, components = 3 }, w = { use = "out", components = 2 } },
+  update = function(f, p, at)
+    return { v = { f.v[2](1, 0), f.v[3].prev(0, -1) + at.x, f.v[1](0, 1) / 2 }, w = { f.v[1](0, 0) - at.y, f.v[3](-1, 0) } }
+  end }
+EOF
+npy f4 "$folder/triple.npy" '3, 7, 9' $(numbers 189 3)
+npy f4 "$folder/before.npy" '3, 7, 9' $(numbers 189 5)
+for second in v.prev 'v[2]'; do
+    for ranks in 1 2x3; do
+        mkdir "$results/$ranks"
+        exits 0 run $cpu "$folder/triple.lua" --input "$folder/triple.npy" --input v.prev="$folder/before.npy" --steps 3 \
+            --ranks $ranks --schedule naive --output v="$results/$ranks/v.npy" --output w="$results/$ranks/w.npy" \
+            --output "$second=$results/$ranks/second.npy"
+        grep 'minimum' "$out" >"$results/$ranks/values"
+    done
+    for file in v.npy w.npy second.npy values; do
+        alike "$results/1/$file" "$results/2x3/$file"
+    done
+    [ "$(wc -l <"$results/1/values")" -eq 3 ] || flunk 'the report has no values'
+    rm -r "$results/1" "$results/2x3"
+done
+
 begin 'three dimensions'
 as_one 2x2x2 specs/heat3d7.lua --input "$folder/three.npy" --steps 5 --schedule naive
 as_one 3 specs/heat3d7.lua --input "$folder/three.npy" --steps 5 --schedule naive
@@ -431,6 +456,18 @@ exits 0 run $cpu $placed --steps 4 --ranks 2x2 --output "$results/half.npy" \
     --checkpoint "$folder/placed" --every 2
 exits 0 run $cpu $placed --steps 7 --restart "$folder/placed" --ranks 1x3 --output "$results/rest.npy"
 alike "$results/whole.npy" "$results/rest.npy"
+clear_results
+
+begin 'a restart of grids whose last axes have one cell'
+for size in 9x1x4 9x4x1 9x1x1 1x1x1; do
+    begun="$cpu specs/heat3d7.lua --size $size --init u=x+3*y+5*z --schedule naive"
+    exits 0 run $begun --steps 5 --output "$results/whole.npy"
+    exits 0 run $begun --steps 2 --output "$results/half.npy" --checkpoint "$folder/flat" --every 2
+    exits 0 run $cpu specs/heat3d7.lua --restart "$folder/flat" --steps 5 --output "$results/rest.npy"
+    alike "$results/whole.npy" "$results/rest.npy"
+done
+exits 2 run $cpu specs/heat3d7.lua --size 9x1 --init u=x --output "$results/b.npy"
+says '--size has 2 extents, but heat3d7 has 3 dimensions'
 clear_results
 
 begin 'a restart needs no more steps than are made'

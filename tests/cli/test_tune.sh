@@ -76,7 +76,7 @@ cmp -s "$folder/first" "$out" || flunk 'the second list is another one'
 
 begin 'a matrix decides on formats'
 exits 0 $list specs/spmv.lua --input tests/data/mtx/arrow.mtx
-reports 'csr balanced'
+reports 'csr grouped'
 exits 2 $list specs/spmv.lua --input a.mtx --input b.mtx
 says 'tune takes one --input'
 

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-#include "runtime/api/kernel_file.h"
+#include "runtime/api/build.h"
 #include "runtime/launch/launch.h"
 
 typedef struct input {

@@ -145,8 +145,8 @@ template <> struct Stage<0> {
     static constexpr int keeps_low_x = 0, keeps_high_x = 0;
     static constexpr int keeps_low_y = 0, keeps_high_y = 0;
     static constexpr int keeps_low_z = 1, keeps_high_z = 0;
-    template <class At>
-    static __device__ __forceinline__ void update(const At &at, const Arguments &arguments, Real (&out)[2]) {
+    template <class At, class From>
+    static __device__ __forceinline__ void update(const At &at, const From &arguments, Real (&out)[2]) {
     const Real u_1_c = at.template tap<1, 0, 0, 0>();
     const Real r_value = arguments.parameter[0];
     const Real p_0_xp1 = at.template tap<0, 1, 0, 0>();
@@ -167,8 +167,8 @@ template <> struct Stage<1> {
     static constexpr int keeps_low_x = 0, keeps_high_x = 0;
     static constexpr int keeps_low_y = 0, keeps_high_y = 0;
     static constexpr int keeps_low_z = 1, keeps_high_z = 0;
-    template <class At>
-    static __device__ __forceinline__ void update(const At &at, const Arguments &arguments, Real (&out)[1]) {
+    template <class At, class From>
+    static __device__ __forceinline__ void update(const At &at, const From &arguments, Real (&out)[1]) {
     const Real u_1_c = at.template tap<1, 0, 0, 0>();
     const Real r_value = arguments.parameter[0];
     const Real p_0_c = at.template tap<0, 0, 0, 0>();

@@ -90,7 +90,10 @@ class Cupy:
                 pointer = self.memory.ctypes.data
                 self.data = SimpleNamespace(ptr=pointer, device_id=library.device)
                 self.device = SimpleNamespace(id=library.device)
-                self.made_on = library.stream
+                self.made_on, self.filled = library.stream, ()
+
+            def fill(self, value: int) -> None:
+                self.filled = (value, library.device, library.stream)
 
             shape = property(lambda self: self.memory.shape)
             strides = property(lambda self: self.memory.strides)

@@ -158,6 +158,17 @@ else:
         monkeypatch.setattr(sg._arrays, "known", {})
         assert heat(u, stream=9).made_on == 9 and cupy.stream == 5 and gpu.stream == 9
 
+    def test_new_arrays_of_which_cells_are_kept(heat: Any, cupy: Any) -> None:
+        """They begin as zeros, by work on the stream of the launch, in each call."""
+        text = "return stencil { name = 'w', fields = { u = 'in', w = 'out' }, update = function(f) return f.u(1, 0) end }"
+        kernel, u = sg.build(text=text, size=(16, 16), device="cuda"), cupy.ndarray((16, 16), "float32")
+        for _ in range(3):
+            assert kernel(u).filled == (0, 0, 5) and kernel(u, stream=9).filled == (0, 0, 9)
+        out = cupy.ndarray((16, 16), "float32")
+        assert kernel(u, out=out) is out and out.filled == () and heat(u).filled == ()
+        on_host = kernel(np.ones((16, 16), "float32"))
+        assert not on_host.any(), "the fake GPU computes nothing"
+
     def test_what_a_call_like_the_one_before_uses_is_kept(heat: Any) -> None:
         for kind in (There, ByDLPack):
             for _ in range(3):

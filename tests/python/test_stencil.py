@@ -441,3 +441,19 @@ def test_an_interrupt_ends_a_run(specs: Path) -> None:
     assert time.monotonic() - begin < 30
     assert (u == 1).all()
     assert np.allclose(heat.run(u, steps=3), 1, atol=1e-5), "the kernel is as good as before"
+
+
+def test_new_arrays_of_which_cells_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A fixed edge of a field that is only written holds zeros, as in the command."""
+    monkeypatch.setattr(np, "empty", lambda shape, dtype=float: np.full(shape, 7, dtype))
+    text = "return stencil { name = 'w', %s fields = { u = 'in', w = 'out' }, update = function(f) return f.u(1, 0) end }"
+    u = np.ones((3, 5), "float32")
+    want = np.ones((3, 5))
+    want[:, -1] = 0
+    kernel = sg.build(text=text % "", size=u.shape, device="cpu")
+    for _ in range(3):
+        assert (kernel(u) == want).all()
+    assert (kernel.run(u, steps=4) == want).all()
+    w = np.full((3, 5), 3, "float32")
+    kernel(u, out=w)
+    assert (w[:, -1] == 3).all() and (kernel(u) == want).all()

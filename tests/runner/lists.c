@@ -171,18 +171,28 @@ static void launch(job *j, list_scene *s) {
 /* ---- verdicts ---------------------------------------------------------------------------------
  */
 
+/* Of the bytes from `begin` on, which must be as they were, the first that is not; or `end`. */
+static size_t first_changed(const list_image *m, size_t begin, size_t end) {
+    size_t i = begin;
+    if (memcmp(m->before + begin, m->after + begin, end - begin) == 0)
+        return end;
+    while (m->before[i] == m->after[i])
+        i++;
+    return i;
+}
+
 /* Bytes that must be as they were: all, or all around the inner ones. */
 static void check_kept(list_scene *s, const list_image *m, const char *name, bool written) {
-    for (size_t i = 0; i < m->bytes && s->wrong.length == 0; i++) {
-        if (written && i == m->origin)
-            i += m->inner;
-        if (i >= m->bytes || m->before[i] == m->after[i])
-            continue;
-        const bool inside = i >= m->origin && i - m->origin < m->inner;
-        text_printf(&s->wrong, "%s: byte %lld of its %zu has changed%s", name,
-                    (long long)i - (long long)m->origin, m->inner,
-                    inside ? ", though it is only read" : ", outside of it");
-    }
+    const size_t inner_end = m->origin + m->inner;
+    size_t i = first_changed(m, 0, written ? m->origin : m->bytes);
+    if (written && i == m->origin)
+        i = first_changed(m, inner_end, m->bytes);
+    if (i == m->bytes || s->wrong.length > 0)
+        return;
+    const bool inside = i >= m->origin && i < inner_end;
+    text_printf(&s->wrong, "%s: byte %lld of its %zu has changed%s", name,
+                (long long)i - (long long)m->origin, m->inner,
+                inside ? ", though it is only read" : ", outside of it");
 }
 
 static void check_memory(list_scene *s) {

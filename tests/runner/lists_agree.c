@@ -8,10 +8,9 @@ typedef struct agreeing {
     const options *options;
     sg_context *context;
     const test_case *test;
-    const place *place;
     report *report;
-    list_scene first; /* of the first algorithm */
-    const program *program;
+    const program *program; /* of the first algorithm, or NULL: none has been built */
+    list_scene **first;     /* what it made, of each place */
 } agreeing;
 
 static bool is_whole(const program_array *a) {
@@ -27,7 +26,7 @@ static int find_array(const program *p, const char *name) {
 
 /* Arrays that both have: those that are read are the same, or nothing could be said; those that are
    written are the same where nothing is rounded. */
-static void compare(agreeing *a, list_scene *s) {
+static void compare(const agreeing *a, const list_scene *first, list_scene *s) {
     const program *p = s->subject->program;
     if (p->kind == PROGRAM_PRODUCT)
         return; /* formats have arrays of their own, may get a smaller matrix, and all is rounded */
@@ -36,34 +35,44 @@ static void compare(agreeing *a, list_scene *s) {
         const int other = find_array(a->program, array->name);
         if (other < 0 || (array->written && !is_whole(array)))
             continue;
-        const list_image *m = &s->images[i], *n = &a->first.images[other];
+        const list_image *m = &s->images[i], *n = &first->images[other];
         if (m->inner != n->inner || memcmp(m->after + m->origin, n->after + n->origin, m->inner))
             text_printf(&s->wrong, "%s: %s of the first algorithm", array->name,
                         array->written ? "other bits than those" : "other data than those");
     }
 }
 
-/* Returns whether it has been run. */
-static bool run_one(job *j, agreeing *a, const char *schedule, list_scene *s, test_subject *k) {
+static void run_place(job *j, const agreeing *a, const test_subject *k, int place) {
+    list_scene *s = job_alloc(j, sizeof *s);
+    list_scene_open(j, k, k->subject, &a->test->places[place], a->options->data_seed, s);
+    list_scene_run(j, s);
+    if (k->program == a->program)
+        a->first[place] = s;
+    else
+        compare(a, a->first[place], s);
+    report_cells(a->report, s->verdict.judged, s->verdict.undecidable);
+    if (s->wrong.length > 0)
+        report_fail(a->report, k->test->name, s->wrong.data);
+    else
+        report_pass(a->report, k->test->name);
+    job_keep(j, s);
+    list_scene_close(s);
+}
+
+/* Built once, and run in all places. */
+static void run_algorithm(job *j, agreeing *a, const char *schedule) {
     test_case *t = job_alloc(j, sizeof *t);
     *t = *a->test;
     t->schedule = schedule;
     t->name = job_print(j, "%s: %s", t->name, schedule != NULL ? schedule : "auto");
+    test_subject *k = job_alloc(j, sizeof *k);
     if (!subject_build(j, a->options, a->context, t, 1, false, a->report, k))
-        return false;
-    list_scene_open(j, k, k->subject, a->place, a->options->data_seed, s);
-    list_scene_run(j, s);
-    if (a->program != NULL)
-        compare(a, s);
-    report_cells(a->report, s->verdict.judged, s->verdict.undecidable);
-    if (s->wrong.length > 0)
-        report_fail(a->report, t->name, s->wrong.data);
-    else
-        report_pass(a->report, t->name);
-    job_keep(j, s);
-    list_scene_close(s);
+        return;
+    if (a->program == NULL)
+        a->program = k->program;
+    for (int p = 0; p < t->place_count; p++)
+        run_place(j, a, k, p);
     subject_release(k);
-    return true;
 }
 
 void lists_agree(job *j, const options *o, sg_context *c, const test_case *t, report *r) {
@@ -72,17 +81,10 @@ void lists_agree(job *j, const options *o, sg_context *c, const test_case *t, re
     family_explanation e;
     model_default_size(s->family->dims(s), true, request.size);
     s->family->explain(j, s, &request, &e);
-    for (int p = 0; p < t->place_count; p++) {
-        agreeing a = {.options = o, .context = c, .test = t, .place = &t->places[p], .report = r};
-        for (int i = -1; i < e.row_count; i++) {
-            list_scene *now = job_alloc(j, sizeof *now);
-            test_subject *k = job_alloc(j, sizeof *k);
-            if (i >= 0 && e.rows[i].plan == NULL)
-                continue;
-            if (run_one(j, &a, i < 0 ? t->schedule : e.rows[i].plan, now, k) && a.program == NULL) {
-                a.first = *now;
-                a.program = k->program;
-            }
-        }
-    }
+    agreeing a = {.options = o, .context = c, .test = t, .report = r};
+    a.first = job_array(j, (size_t)t->place_count, sizeof *a.first);
+    run_algorithm(j, &a, t->schedule);
+    for (int i = 0; i < e.row_count; i++)
+        if (e.rows[i].plan != NULL)
+            run_algorithm(j, &a, e.rows[i].plan);
 }

@@ -15,17 +15,25 @@ static bool rows_are_short(const matrix *a) {
     return a != NULL && a->entries > 0 && layout_longest(a) <= SHORT;
 }
 
-int spmv_algorithm(const pattern_schedule *s, const matrix *a, const gpu *g) {
+/* Grouped CSR: from how many entries on a row is cut into pieces of so many. */
+enum { CUT = 1024 };
+
+int spmv_algorithm(job *j, const pattern_schedule *s, const matrix *a, const gpu *g) {
     bool open = true; /* but for the one number of runs */
     for (int n = 0; n < SPMV_NUMBERS; n++)
         open = open && (n == SPMV_RUN || s->number[n] == 0);
     if (s->format == FORMAT_CSR && open && g->processor != NULL)
         return SPMV_RUNS;
-    const bool balanced_only = s->number[SPMV_ITEMS] != 0 || s->number[SPMV_RUN] != 0 ||
-                               s->number[SPMV_ABREAST] != 0 || s->number[SPMV_TAPER] != 0 ||
-                               s->number[SPMV_CACHE] != 0;
-    if (s->format == FORMAT_CSR)
-        return !balanced_only && rows_are_short(a) ? SPMV_THREAD : SPMV_BALANCED;
+    const int *number = s->number;
+    const bool balanced = number[SPMV_RUN] + number[SPMV_ABREAST] + number[SPMV_TAPER] != 0;
+    const bool grouped = number[SPMV_CUT] != 0;
+    const bool tiles = grouped || number[SPMV_ITEMS] + number[SPMV_CACHE] != 0;
+    if (s->format == FORMAT_CSR && !balanced && !tiles && rows_are_short(a))
+        return SPMV_THREAD;
+    if (s->format == FORMAT_CSR) /* where both are meant, the other's numbers are refused */
+        return grouped || (!balanced && a != NULL && matrix_groups_alike(j, a, WARP, CUT))
+                   ? SPMV_GROUPED
+                   : SPMV_BALANCED;
     return s->format == FORMAT_BCSR ? SPMV_THREAD : SPMV_AUTO;
 }
 
@@ -226,6 +234,17 @@ static int blocks_for(int row_bytes) {
     return blocks < MOST ? blocks : MOST;
 }
 
+/* Of grouped CSR: as few tiles as hold a usual group, which may begin some entries behind its tile.
+ */
+static int grouped_items(const matrix *a) {
+    enum { UNKNOWN = 6, MOST = 8, BEHIND = 7 };
+    if (a == NULL || a->rows == 0)
+        return UNKNOWN;
+    const int64_t entries = layout_parts(a->entries * WARP, a->rows) + BEHIND;
+    const int64_t tiles = layout_parts(entries, WARP * MOST);
+    return (int)layout_parts(entries, WARP * tiles);
+}
+
 /* Of balanced CSR on an H100, with 2.1 M rows and 32.8 M entries of Zipf lengths: 5, 7, 9 and 11
    items took 294, 291, 293 and 291 us of floats, and 317, 315, 313 and 316 of doubles; 3 items took
    299 and 332. On other GPUs more than 7 doubles need local memory. With 1024 rows of 65 536
@@ -245,6 +264,8 @@ static int items_for(const spmv *m, const spmv_plan *p, const matrix *a, int thr
         return stencil_rows_for(p->storage.diagonal_count, threads, type);
     if (p->schedule.format == FORMAT_BCSR)
         return blocks_for(p->storage.block_cols * (int)dtype_words[type].bytes);
+    if (p->schedule.algorithm == SPMV_GROUPED)
+        return grouped_items(a);
     if (p->schedule.format == FORMAT_CSR)
         return !abreast ? 7 : type == DTYPE_DOUBLE ? 4 : 5;
     if (ell && a != NULL && a->rows > 0) { /* no more places than a pass has, or than most rows
@@ -290,6 +311,7 @@ void spmv_numbers(job *j, const spmv *m, const spmv_plan *p, const family_reques
         [SPMV_RUN] = run,
         [SPMV_ABREAST] = pattern_or(number[SPMV_ABREAST], abreast ? ABREAST : 1),
         [SPMV_TAPER] = pattern_or(number[SPMV_TAPER], taper_for(run, abreast)),
+        [SPMV_CUT] = pattern_or(number[SPMV_CUT], a != NULL && layout_longest(a) <= CUT ? 1 : CUT),
         [SPMV_PASSES] = passes,
         [SPMV_CACHE] = pattern_or(number[SPMV_CACHE], ell ? PAST : ONCE),
         [SPMV_APART] = pattern_or(number[SPMV_APART], apart),

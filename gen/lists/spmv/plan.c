@@ -12,6 +12,9 @@ static const word_row algorithms[SPMV_ALGORITHMS] = {
     [SPMV_WARP] = {"warp", "a warp, or a part of one, a row"},
     [SPMV_BALANCED] = {"balanced", "equal shares of rows and entries a thread, however long the "
                                    "rows are"},
+    [SPMV_GROUPED] = {"grouped",
+                      "32 rows a warp, whose entries are loaded side by side, and pieces "
+                      "of long rows"},
     [SPMV_RUNS] = {"runs",
                    "for processors: a thread a block, and neighbouring rows in plain loops"},
 };
@@ -49,6 +52,9 @@ static const pattern_number numbers[SPMV_NUMBERS] = {
     [SPMV_TAPER] = {"taper",
                     "of balanced csr, how many times shorter than others the last shares are", 1, 8,
                     1},
+    [SPMV_CUT] = {"cut",
+                  "entries of grouped csr from which on rows are cut among warps; 1: none are", 1,
+                  1 << 20, 1},
     [SPMV_PASSES] = {"passes", "launches of ell and bcsr's thread, each for a part of every row", 1,
                      SPMV_MOST_PASSES, 1},
     [SPMV_CACHE] = {"cache",
@@ -77,6 +83,10 @@ static const space_group groups[] = {
                 SPACE_LINE(SPMV_ITEMS, 3, 5, 7, 9, 11, 15),
                 SPACE_LINE(SPMV_RUN, SPACE_OWN, 1, 4, 16),
                 SPACE_LINE(SPMV_CACHE, SPACE_OWN, 1, 2, 4)),
+    SPACE_GROUP(FORMAT_CSR, SPMV_GROUPED, SPACE_USUAL_THREADS(SPMV_THREADS),
+                SPACE_LINE(SPMV_ITEMS, SPACE_OWN, 4, 6, 8, 12),
+                SPACE_LINE(SPMV_CUT, SPACE_OWN, 512, 2048),
+                SPACE_LINE(SPMV_CACHE, SPACE_OWN, 1, 3)),
     SPACE_GROUP(FORMAT_CSR, SPMV_RUNS, SPACE_LINE(SPMV_RUN, SPACE_OWN, 4, 16, 64, 256)),
     SPACE_GROUP(FORMAT_COO, 0, SPACE_USUAL_THREADS(SPMV_THREADS),
                 SPACE_LINE(SPMV_ITEMS, 3, 5, 7, 9, 11, 15)),
@@ -107,11 +117,16 @@ const space_table spmv_space = {groups, sizeof groups / sizeof *groups};
 
 /* Which kernels have a number, by bits: those of a format, or some of a format's algorithms; 0: all
    have. */
-enum { CSR_WARP = 1 << FORMAT_COUNT, BALANCED = CSR_WARP << 1, BLOCKS = BALANCED << 1 };
+enum {
+    CSR_WARP = 1 << FORMAT_COUNT,
+    BALANCED = CSR_WARP << 1,
+    GROUPED = BALANCED << 1,
+    BLOCKS = GROUPED << 1
+};
 #define OF(name) (1 << FORMAT_##name)
 
 static bool number_applies(const pattern_schedule *s, int number) {
-    enum { ROWS_ACROSS = OF(ELL) | OF(SELL) | BALANCED | BLOCKS };
+    enum { ROWS_ACROSS = OF(ELL) | OF(SELL) | BALANCED | GROUPED | BLOCKS };
     static const int who[SPMV_NUMBERS] = {
         [SPMV_ROWS] = OF(BCSR),
         [SPMV_COLUMNS] = OF(BCSR),
@@ -123,6 +138,7 @@ static bool number_applies(const pattern_schedule *s, int number) {
         [SPMV_RUN] = BALANCED,
         [SPMV_ABREAST] = BALANCED,
         [SPMV_TAPER] = BALANCED,
+        [SPMV_CUT] = GROUPED,
         [SPMV_PASSES] = OF(ELL) | BLOCKS,
         [SPMV_CACHE] = ROWS_ACROSS,
         [SPMV_APART] = OF(STENCIL),
@@ -132,6 +148,7 @@ static bool number_applies(const pattern_schedule *s, int number) {
         return number == SPMV_RUN;
     const bool csr = s->format == FORMAT_CSR, bcsr = s->format == FORMAT_BCSR;
     const int own = 1 << s->format | (s->algorithm == SPMV_BALANCED ? BALANCED : 0) |
+                    (s->algorithm == SPMV_GROUPED ? GROUPED : 0) |
                     (csr && s->algorithm == SPMV_WARP ? CSR_WARP : 0) |
                     (bcsr && s->algorithm == SPMV_THREAD ? BLOCKS : 0);
     return who[number] == 0 || (who[number] & own) != 0;
@@ -203,6 +220,7 @@ static void complete(job *j, const spmv *m, spmv_plan *p, const family_request *
     p->items = all[SPMV_ITEMS];
     p->run = all[SPMV_RUN];
     p->taper = all[SPMV_TAPER];
+    p->cut = all[SPMV_CUT];
     p->passes = all[SPMV_PASSES];
 }
 
@@ -228,11 +246,11 @@ static void check_shared(job *j, const spmv *m, const spmv_plan *p, const gpu *t
 
 /* On a processor csr, whose rows a core takes one by one, unless the schedule has what other
    formats have. */
-static bool prefers_runs(const pattern_schedule *s, const family_request *r) {
+static bool prefers_runs(job *j, const pattern_schedule *s, const family_request *r) {
     pattern_schedule csr = *s;
     csr.format = FORMAT_CSR;
     return s->format == FORMAT_AUTO && s->algorithm == SPMV_AUTO &&
-           spmv_algorithm(&csr, r->matrix, r->gpu) == SPMV_RUNS;
+           spmv_algorithm(j, &csr, r->matrix, r->gpu) == SPMV_RUNS;
 }
 
 /* Completes the storage. The diagonals that a spec lists count for `auto` too. */
@@ -244,7 +262,7 @@ static void choose_format(job *j, const spmv *m, const family_request *r, spmv_p
         s->diagonal_count = m->diagonal_count;
     }
     const storage open = *s;
-    const bool runs = prefers_runs(&p->schedule, r);
+    const bool runs = prefers_runs(j, &p->schedule, r);
     p->reason = spmv_choose(j, r->notes, a, s);
     if (runs && s->format != FORMAT_STENCIL) { /* of which little but x is moved */
         *s = open;
@@ -284,7 +302,7 @@ spmv_plan spmv_fit(job *j, const subject *subject, const family_request *r) {
     check_spec(j, m, s);
     check_algorithm(j, s);
     if (s->algorithm == SPMV_AUTO)
-        s->algorithm = spmv_algorithm(s, r->matrix, r->gpu);
+        s->algorithm = spmv_algorithm(j, s, r->matrix, r->gpu);
     family_request board = *r;
     board.gpu = pattern_board(&spmv_words, s, r->gpu);
     check_numbers(j, s);

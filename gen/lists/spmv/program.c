@@ -102,17 +102,21 @@ static void add_temporary(const describing *d, const char *name, program_extent 
     pattern_temporary(d->program, (program_temporary){name, items, per, (int64_t)bytes, 0, fill});
 }
 
-/* The kernel that adds up shares of the items; and the kernel that adds what each share carries
-   over, a thread a carry. */
-static void add_shares(const describing *d, const char *suffix, program_extent items, int share,
-                       int shares_a_block) {
+/* The kernel that adds what each share of the items carries over, a thread a carry. */
+static void add_carries(const describing *d, program_extent items, int share) {
     const size_t real = dtype_words[d->spmv->pattern.functions->dtype].bytes;
-    add_launch(d, suffix, items, share * shares_a_block, true)->shared_bytes =
-        spmv_shared(d->spmv, d->plan);
     add_launch(d, "carries", items, share * d->plan->threads, true)->lists.early =
         pattern_may_begin_early(d->program);
     add_temporary(d, "carry_row", items, share, sizeof(int64_t), -1);
     add_temporary(d, "carry_sum", items, share, real * (size_t)d->spmv->vectors, -1);
+}
+
+/* The kernel that adds up shares of the items, and the one that adds what they carry over. */
+static void add_shares(const describing *d, const char *suffix, program_extent items, int share,
+                       int shares_a_block) {
+    add_launch(d, suffix, items, share * shares_a_block, true)->shared_bytes =
+        spmv_shared(d->spmv, d->plan);
+    add_carries(d, items, share);
 }
 
 static void add_tiles(const describing *d, const char *suffix, program_extent items) {
@@ -127,6 +131,24 @@ static void add_balanced(const describing *d) {
     const int share = WARP * plan->items * plan->run;
     add_shares(d, "shares", extent_sum(ROWS, A),
                plan->taper > 1 ? share * 8 / (2 * plan->taper + 7) : share, plan->threads / WARP);
+}
+
+/* Groups of 32 rows. They begin while pieces of long rows are taken, which may end one row and
+   begin another. */
+enum { MARK_LANES = 8 }; /* that look for a mark's row */
+static void add_groups(const describing *d) {
+    const spmv_plan *plan = d->plan;
+    const program_extent entries = extent_of(A, 0);
+    const bool early = plan->cut > 1 && pattern_may_begin_early(d->program);
+    if (plan->cut > 1)
+        add_launch(d, "pieces", entries, plan->cut * (plan->threads / MARK_LANES), true)
+            ->lists.blocks[0]
+            .least = true; /* behind which groups may begin early */
+    program_launch *groups = add_launch(d, "groups", extent_of(ROWS, 0), plan->threads, true);
+    groups->shared_bytes = spmv_shared(d->spmv, plan);
+    groups->lists.early = early;
+    if (plan->cut > 1)
+        add_carries(d, entries, plan->cut);
 }
 
 static void add_passes(const describing *d) {
@@ -159,6 +181,8 @@ static void add_launches(const describing *d) {
     case FORMAT_CSR:
         if (algorithm == SPMV_BALANCED)
             add_balanced(d);
+        else if (algorithm == SPMV_GROUPED)
+            add_groups(d);
         else if (algorithm == SPMV_WARP)
             add_launch(d, "rows", rows, threads / plan->lanes, true);
         else if (algorithm == SPMV_RUNS)
@@ -211,6 +235,7 @@ const char *spmv_template(const spmv_plan *plan) {
         [FORMAT_CSR] = {[SPMV_THREAD] = "spmv/csr_thread.cu",
                         [SPMV_WARP] = "spmv/csr_warp.cu",
                         [SPMV_BALANCED] = "spmv/csr_balanced.cu",
+                        [SPMV_GROUPED] = "spmv/csr_grouped.cu",
                         [SPMV_RUNS] = "spmv/csr_runs.cu"},
         [FORMAT_CSC] = {"spmv/csc.cu"},
         [FORMAT_ELL] = {"spmv/ell.cu"},
@@ -225,8 +250,9 @@ const char *spmv_template(const spmv_plan *plan) {
     return files[plan->schedule.format][plan->schedule.algorithm];
 }
 
-/* `struct Tile` of csr_balanced.cu, one a warp, and of entries.cuh. Their members lie one behind
-   the other but for alignment; the templates assert that this is enough. */
+/* `struct Tile` of csr_balanced.cu, one a warp, and of entries.cuh; products of csr_grouped.cu.
+   Their members lie one behind the other but for alignment; the templates assert that this is
+   enough. */
 size_t spmv_shared(const spmv *m, const spmv_plan *plan) {
     enum { ALIGNMENT = 32, WORD = 4 };
     const size_t real = dtype_words[m->pattern.functions->dtype].bytes;
@@ -236,6 +262,8 @@ size_t spmv_shared(const spmv *m, const spmv_plan *plan) {
     const size_t marks = WARP * (((size_t)plan->items + WORD - 1) / WORD * WORD);
     if (plan->schedule.algorithm == SPMV_BALANCED)
         return tile * real + warps * ((size_t)m->vectors * real + marks + sizeof(int64_t));
+    if (plan->schedule.algorithm == SPMV_GROUPED)
+        return (tile + warps * (size_t)plan->items) * real;
     switch (plan->schedule.format) {
     case FORMAT_COO:
     case FORMAT_HYB:

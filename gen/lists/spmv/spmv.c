@@ -163,8 +163,8 @@ static int write_constants(const spmv *m, const spmv_plan *plan, pattern_constan
         [SPMV_LANES] = "lanes",     [SPMV_THREADS] = "threads",
         [SPMV_ITEMS] = "items",     [SPMV_RUN] = "run",
         [SPMV_ABREAST] = "abreast", [SPMV_TAPER] = "taper",
-        [SPMV_PASSES] = "passes",   [SPMV_CACHE] = "cache",
-        [SPMV_APART] = "apart",
+        [SPMV_CUT] = "cut",         [SPMV_PASSES] = "passes",
+        [SPMV_CACHE] = "cache",     [SPMV_APART] = "apart",
     };
     const size_t shared = spmv_shared(m, plan);
     int count = 0;

@@ -22,7 +22,7 @@ typedef struct spmv {
 } spmv;
 
 /* Formats are numbered as in matrix/format.h. */
-enum { SPMV_AUTO, SPMV_THREAD, SPMV_WARP, SPMV_BALANCED, SPMV_RUNS, SPMV_ALGORITHMS };
+enum { SPMV_AUTO, SPMV_THREAD, SPMV_WARP, SPMV_BALANCED, SPMV_GROUPED, SPMV_RUNS, SPMV_ALGORITHMS };
 enum {
     SPMV_ROWS,
     SPMV_COLUMNS,
@@ -35,6 +35,7 @@ enum {
     SPMV_RUN,
     SPMV_ABREAST,
     SPMV_TAPER,
+    SPMV_CUT,
     SPMV_PASSES,
     SPMV_CACHE,
     SPMV_APART,
@@ -49,7 +50,7 @@ extern const space_table spmv_space;
 typedef struct spmv_plan {
     pattern_schedule schedule;
     storage storage;
-    int threads, items, lanes, run, taper, passes;
+    int threads, items, lanes, run, taper, cut, passes;
     const char *reason;
 } spmv_plan;
 
@@ -68,7 +69,7 @@ spmv_plan spmv_fit(job *, const subject *, const family_request *);
 
 /* The algorithm of the schedule's format, where it is free; and all numbers of a plan whose format,
    storage and algorithm are chosen, also numbers that do not apply. */
-int spmv_algorithm(const pattern_schedule *, const matrix *, const gpu *);
+int spmv_algorithm(job *, const pattern_schedule *, const matrix *, const gpu *);
 void spmv_numbers(job *, const spmv *, const spmv_plan *, const family_request *,
                   int all[SPMV_NUMBERS]);
 

@@ -1,5 +1,5 @@
 /* Which arrays the method bulk fetches, and with which halo. A linear update fetches each once. A
-   scaled sum (gen/model/scaled.h) also needs values of the point when the sum is complete, planes
+   scaled sum (gen/model/model.h) also needs values of the point when the sum is complete, planes
    after the sum has read theirs: such arrays come once more without a halo. Takes: a plan whose
    arrays are laid by the model. Makes: their order. */
 #include "gen/stencil/methods/bulk.h"

@@ -63,11 +63,6 @@ static const form form_tile = {.file = "cached_halo.cu",
                                .fit = block_fit,
                                .cost = block_cost};
 
-static const form *choose(const plan_facts *f, const schedule *s) {
-    (void)f, (void)s;
-    return &form_tile;
-}
-
 static void candidates(search *s) {
     static const int one[] = {1, 0}, none[] = {0};
     static const search_tiles tiles[AXES] = {
@@ -82,6 +77,6 @@ const method method_cached_halo = {
     .summary = "a block's tile in shared memory, its halo through the caches",
     .textbook_tile = 8,
     .walk = method_walks_none,
-    .form = choose,
+    .only = &form_tile,
     .candidates = candidates,
 };

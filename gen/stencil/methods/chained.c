@@ -8,6 +8,20 @@
 /* ---- the plan ----------------------------------------------------------------------------------
  */
 
+/* Rows, and their neighbours for as long as stages read them; rows on their way; pointers to all
+   that is loaded and stored; an update's values. */
+static int64_t strip_registers(const plan *p, const chain_layout *l) {
+    const model_chain *c = chain_of(p);
+    int held = STRIP_AHEAD * p->array_count * l->points, reach = 0;
+    for (int i = 0; i < c->source_count; i++) {
+        held += l->slots[i] * l->points;
+        if (l->widened[i] >= 0)
+            reach += (l->slots[i] - l->widened[i]) * (l->reach[i][0] + l->reach[i][1]);
+    }
+    return 30 + 2 * (p->array_count + p->facts->model->output_count) +
+           plan_words(p) * (held + reach / 2 + 6 * l->points);
+}
+
 static int64_t registers_of(const plan *p, const chain_layout *l) {
     const model_chain *c = chain_of(p);
     int taps = 0, held = p->array_count;
@@ -15,6 +29,8 @@ static int64_t registers_of(const plan *p, const chain_layout *l) {
         taps = larger(taps, c->stages[e].facts->all_taps);
     for (int i = 0; i < c->source_count; i++)
         held += l->slots[i];
+    if (has_strips(p))
+        return strip_registers(p, l);
     if (has_columns(p)) /* pointers to all that is loaded and stored */
         return 30 + 2 * (p->array_count + p->facts->model->output_count) +
                plan_words(p) * (held + smaller(taps / 2 + 6, 24));
@@ -34,8 +50,11 @@ static const char *refuse_kind(job *j, const plan *p) {
                          "a thread keeps a column of a 2D grid; in 3D it loads packs of 16 "
                          "bytes: vec=%d",
                          MAX_PACK_BYTES / bytes);
-    if (s->lane[0] > 1)
-        return "lane: with vec=1 a thread has one column";
+    const int lane = s->lane[0];
+    if (has_strips(p) && ((lane & (lane - 1)) != 0 || lane * bytes > MAX_PACK_BYTES))
+        return job_print(j,
+                         "lane: with vec=1 a lane has a pack of columns, of %d bytes at most: %s",
+                         MAX_PACK_BYTES, bytes == 4 ? "2 or 4" : "2");
     for (int axis = 0; axis < AXES; axis++)
         if (chain_of(p)->mirrored[axis])
             return job_print(j, "mirrored ends ask for planes in shared memory: vec=%d",
@@ -62,7 +81,14 @@ static const char *fit(job *j, plan *p) {
             return "tile: it is smaller than what the stages reach in all";
     if (l.elements * bytes > INT32_MAX / 2)
         return "tile: its planes are too large for shared memory";
-    const int threads = round_up((l.plane + l.points - 1) / l.points, WARP);
+    if (has_strips(p) && (l.strip <= 0 || p->tile[0] % l.strip != 0))
+        return l.strip <= 0 ? "lane: the stages reach as far as a warp has columns"
+                            : job_print(j,
+                                        "tile: a warp stores %d columns, so it is a multiple of "
+                                        "them",
+                                        l.strip);
+    const int threads = has_strips(p) ? p->tile[0] / l.strip * WARP
+                                      : round_up((l.plane + l.points - 1) / l.points, WARP);
     if (threads > MAX_THREADS)
         return job_print(j, "tile: it needs %d threads; a block has at most %d, so take lane=%d",
                          threads, MAX_THREADS, (l.plane + MAX_THREADS - 1) / MAX_THREADS);
@@ -89,6 +115,14 @@ static const form form_chained = {.file = "chained.cu",
                                   .constants = chained_constants,
                                   .definitions = chained_definitions};
 
+static const form form_strips = {.file = "chained_strips.cu",
+                                 .barriers = true,
+                                 .one_way = true,
+                                 .fit = fit,
+                                 .cost = chained_strip_cost,
+                                 .constants = chained_constants,
+                                 .definitions = chained_definitions};
+
 static const form form_columns = {.file = "chained_columns.cu",
                                   .barriers = true,
                                   .one_way = true,
@@ -102,11 +136,29 @@ static const form form_columns = {.file = "chained_columns.cu",
 
 static const form *choose(const plan_facts *f, const schedule *s) {
     (void)f;
-    return s->vector == 1 ? &form_columns : &form_chained;
+    if (s->vector != 1)
+        return &form_chained;
+    return s->lane[0] > 1 ? &form_strips : &form_columns;
 }
 
 static int walk(int dims) {
     return dims > 1 ? dims - 1 : -1;
+}
+
+/* Strips of four warps. */
+static void try_strips(search *s, int lane, int rows) {
+    const model *m = s->facts->model;
+    schedule c = *s->wanted;
+    c.time = search_given(c.time, 1);
+    c.vector = search_given(c.vector, 1);
+    c.lane[0] = search_given(c.lane[0], lane);
+    c.coarsen[1] = search_given(c.coarsen[1], rows);
+    if (c.vector != 1 || c.lane[0] <= 1)
+        return;
+    if (c.tile[0] == 0)
+        c.tile[0] = 4 * chained_strip(m, c.lane[0]);
+    if (c.tile[0] > 0)
+        search_fused(s, c);
 }
 
 /* Planes of whole warps: what the halo leaves is the tile. */
@@ -125,6 +177,7 @@ static void candidates(search *s) {
         }
     }
     const bool flat = m->dims == 2;
+    const int bytes = (int)dtype_words[m->dtype].bytes;
     /* Where columns serve, planes are at best as fast (elastic waves in double), and slower in
      * float.
      */
@@ -148,9 +201,13 @@ static void candidates(search *s) {
             c.vector = search_given(c.vector, 1);
             c.lane[0] = search_given(c.lane[0], 1);
             c.coarsen[1] = search_given(c.coarsen[1], *rows);
-            if (c.vector == 1 && search_leave(s, &c, 0, wide[i], low[0] + high[0]))
+            if (c.vector == 1 && c.lane[0] == 1 &&
+                search_leave(s, &c, 0, wide[i], low[0] + high[0]))
                 search_fused(s, c);
         }
+    for (int lane = 2; m->chain != NULL && flat && lane * bytes <= MAX_PACK_BYTES; lane *= 2)
+        for (const int *rows = walks; *rows != 0; rows++)
+            try_strips(s, lane, *rows);
     if (m->chain == NULL)
         search_refuse(s,
                       "it makes several stages of a system in one launch, and this is one update");

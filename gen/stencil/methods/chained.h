@@ -4,7 +4,7 @@
 
 #include "gen/stencil/search.h"
 
-enum { AHEAD = 3, MOST_POINTS = 8, MOST_BACK = 64 };
+enum { AHEAD = 3, STRIP_AHEAD = 2, MOST_POINTS = 8, MOST_BACK = 64, SECTOR = 32 };
 
 /* How the planes lie. By kernel axes. */
 typedef struct chain_layout {
@@ -17,6 +17,9 @@ typedef struct chain_layout {
     int late[CHAIN_SOURCES]; /* columns: turns after which an array's row is first read */
     int exchange[CHAIN_SOURCES][MOST_BACK]; /* columns: of a row so far back, plus 1; 0: none */
     int exchanges;
+    int reach[CHAIN_SOURCES][2]; /* strips: columns of others that stages read, below and above */
+    int widened[CHAIN_SOURCES];  /* strips: turns after which a stage first does so; -1: never */
+    int strip;                   /* columns that a warp stores */
 } chain_layout;
 
 static inline const model_chain *chain_of(const plan *p) {
@@ -26,6 +29,11 @@ static inline const model_chain *chain_of(const plan *p) {
 /* In 2D, a thread may keep a column's rows in registers; such a plan loads single elements. */
 static inline bool has_columns(const plan *p) {
     return p->schedule.vector <= 1;
+}
+
+/* Or a warp keeps a strip of them, several to a lane. */
+static inline bool has_strips(const plan *p) {
+    return has_columns(p) && p->schedule.lane[0] > 1;
 }
 
 /* Of a kernel axis. */
@@ -41,9 +49,13 @@ int chained_lag(const model_chain *, const chain_layout *, int source);
 
 void chained_lay(const plan *, chain_layout *);
 
+/* Columns that a warp of a strip stores, of `points` a lane; at most 0: there is none. */
+int chained_strip(const model *, int points);
+
 /* chained_cost.c: of planes in shared memory, and of columns in registers. */
 void chained_cost(plan *, const int64_t size[AXES]);
 void chained_column_cost(plan *, const int64_t size[AXES]);
+void chained_strip_cost(plan *, const int64_t size[AXES]);
 
 /* chained_source.c: its lines of plan.h. */
 void chained_constants(text *, const plan *, const program *);

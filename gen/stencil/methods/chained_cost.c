@@ -94,6 +94,64 @@ void chained_column_cost(plan *p, const int64_t size[AXES]) {
     e->seconds = memory + column_costs.apart * issue + 3e-6;
 }
 
+/* Of strips: instructions of a warp in a turn, for an array and a stored output, for a shuffle;
+   the power that joins the times of instructions and memory. */
+static const struct strip_costs {
+    double turn, array, output, shuffle, apart;
+} strip_costs = {30, 5, 6, 1.2, 0.25};
+
+static double strip_slots(const plan *p, const chain_layout *l) {
+    const model_chain *c = chain_of(p);
+    const dtype type = p->facts->model->dtype;
+    const double rate = lanes / p->gpu->fma_lanes[type], words = plan_words(p);
+    double slots = strip_costs.turn + strip_costs.array * p->array_count +
+                   strip_costs.output * p->facts->model->output_count;
+    for (int i = 0; i < c->source_count; i++)
+        if (l->widened[i] >= 0)
+            slots += strip_costs.shuffle * words * (l->reach[i][0] + l->reach[i][1]);
+    int pack = 0;
+    while (pack + 1 < CALL_PACKS && 2 << pack <= l->points)
+        pack++;
+    for (int e = 0; e < c->stage_count; e++) {
+        const plan_facts *f = c->stages[e].facts;
+        const expr_work calls = f->walked[1][pack]; /* four turns are made together */
+        slots += l->points *
+                 ((f->emitted.additions + pairs * f->emitted.multiplications + calls.units) * rate +
+                  calls.others);
+    }
+    return slots;
+}
+
+/* Strips overlap, and what neighbours load too comes from the L2. */
+void chained_strip_cost(plan *p, const int64_t size[AXES]) {
+    const model *m = p->facts->model;
+    plan_estimate *e = &p->estimate;
+    chain_layout l;
+    chained_lay(p, &l);
+    const double bytes = (double)dtype_words[m->dtype].bytes, machine = p->gpu->multiprocessors;
+    const double all = (double)size[0] * (double)size[1];
+    double covered;
+    const double blocks = plan_blocks(p, size, &covered);
+    const double walk = fmin(p->walk, (double)size[1]);
+    const double turns = walk + l.before + l.turns, rows = walk + l.before + l.behind;
+    e->blocks_resident = plan_resident(p);
+    const double resident = fmin(e->blocks_resident, ceil(blocks / machine));
+    const double waves = ceil(blocks / (machine * resident));
+    const double idle = fmin(waves * machine * resident / blocks, 2);
+    const double warps = plan_threads(p) / (double)WARP, slots = strip_slots(p, &l);
+    const double issue = blocks * turns * warps * slots * idle / (4 * machine * p->gpu->clock);
+    const double loaded = blocks * rows * warps * l.width[0] * p->array_count;
+    const double memory =
+        (p->array_count + m->output_count) * all * bytes * idle / gpu_copy_rate(p->gpu);
+    const double l2 = (loaded + m->output_count * all) * bytes / gpu_l2_rate(p->gpu);
+    const double k = costs.overlap, most = pow(pow(memory, k) + pow(l2, k), 1 / k);
+    e->bytes_per_point = (p->array_count + m->output_count) * bytes;
+    e->loads_per_point = loaded / all;
+    e->instructions_per_point = blocks * turns * warps * slots * WARP / all;
+    e->bound = issue > most ? "instructions" : memory > l2 ? "device memory" : "the L2";
+    e->seconds = fmax(most, issue) + strip_costs.apart * fmin(most, issue) + 3e-6;
+}
+
 /* The share of the last wave that has no blocks makes memory idle too. */
 void chained_cost(plan *p, const int64_t size[AXES]) {
     const model *m = p->facts->model;

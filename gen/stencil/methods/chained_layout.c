@@ -18,9 +18,11 @@ int chained_lag(const model_chain *c, const chain_layout *l, int source) {
     return s->array >= 0 ? l->late[source] : l->lag[s->stage];
 }
 
-/* A result is read in the turn after it was made. */
-static int lag_after(const model_chain *c, const chain_layout *l, int source, int high) {
-    return chained_lag(c, l, source) + (c->sources[source].array < 0) + high;
+/* Other threads read a result in the turn after it was made. */
+static int lag_after(const plan *p, const chain_layout *l, int source, int high) {
+    const model_chain *c = chain_of(p);
+    const bool waits = c->sources[source].array < 0 && !has_strips(p);
+    return chained_lag(c, l, source) + waits + high;
 }
 
 static void lay_lags(const plan *p, chain_layout *l) {
@@ -31,11 +33,11 @@ static void lay_lags(const plan *p, chain_layout *l) {
         for (int i = 0; i < s->model->array_count; i++)
             if (s->from[i] >= 0) {
                 chained_reach(p, s, i, 2, &low, &high);
-                l->lag[e] = larger(l->lag[e], lag_after(c, l, s->from[i], high));
+                l->lag[e] = larger(l->lag[e], lag_after(p, l, s->from[i], high));
             }
         for (int o = 0; o < s->model->output_count; o++)
             if (s->old[o] >= 0)
-                l->lag[e] = larger(l->lag[e], lag_after(c, l, s->old[o], 0));
+                l->lag[e] = larger(l->lag[e], lag_after(p, l, s->old[o], 0));
     }
 }
 
@@ -110,6 +112,46 @@ static void lay_exchanges(const plan *p, chain_layout *l) {
     l->elements = 2 * (int64_t)l->exchanges * round_up(l->plane, WARP);
 }
 
+/* What lanes read of each other's columns. */
+static void lay_strips(const plan *p, chain_layout *l) {
+    const model_chain *c = chain_of(p);
+    for (int i = 0; i < c->source_count; i++)
+        l->widened[i] = -1;
+    for (int e = 0; e < c->stage_count; e++) {
+        const plan_facts *f = c->stages[e].facts;
+        for (int r = 0; r < f->row_count; r++) {
+            const plan_row *row = &f->rows[r];
+            int source;
+            const int back = back_of(p, l, e, row, &source);
+            if (row->low <= 0 && row->high <= 0)
+                continue;
+            l->reach[source][0] = larger(l->reach[source][0], row->low);
+            l->reach[source][1] = larger(l->reach[source][1], row->high);
+            if (l->widened[source] < 0 || back < l->widened[source])
+                l->widened[source] = back;
+        }
+    }
+}
+
+/* Strips begin with whole points of lanes, and what they store with whole sectors of memory. */
+int chained_strip(const model *m, int points) {
+    const int sector = SECTOR / (int)dtype_words[m->dtype].bytes;
+    int low = 0, high = 0;
+    for (int i = 0; i < m->chain->source_count; i++) {
+        low = larger(low, m->chain->sources[i].low[0]);
+        high = larger(high, m->chain->sources[i].high[0]);
+    }
+    const int left = WARP * points - round_up(low, points) - high;
+    return left < sector ? 0 : left / sector * sector;
+}
+
+static void lay_width(const plan *p, chain_layout *l, int low) {
+    const int points = p->schedule.lane[0];
+    l->halo_low[0] = round_up(low, points);
+    l->strip = chained_strip(p->facts->model, points);
+    l->width[0] = WARP * points;
+}
+
 void chained_lay(const plan *p, chain_layout *l) {
     const model_chain *c = chain_of(p);
     *l = (chain_layout){.plane = 1};
@@ -122,13 +164,17 @@ void chained_lay(const plan *p, chain_layout *l) {
         const int step = k == 0 ? p->schedule.vector : 1;
         l->halo_low[k] = round_up(low, step);
         l->width[k] = round_up(l->halo_low[k] + p->tile[k] + high, step);
+        if (k == 0 && has_strips(p))
+            lay_width(p, l, low);
         l->plane *= l->width[k];
     }
     lay_lags(p, l);
     if (has_columns(p))
         lay_late(p, l);
     lay_rings(p, l);
-    if (has_columns(p))
+    if (has_strips(p))
+        lay_strips(p, l);
+    else if (has_columns(p))
         lay_exchanges(p, l);
     for (int i = 0; i < c->source_count; i++)
         if (c->sources[i].array >= 0) {

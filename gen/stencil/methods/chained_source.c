@@ -17,9 +17,13 @@ void chained_constants(text *t, const plan *p, const program *program) {
                 "    static constexpr int before = %d, behind = %d, turns = %d; // planes around "
                 "those that are stored\n"
                 "    static constexpr int stages = %d, sources = %d;\n",
-                p->walk, p->schedule.vector, l.points, AHEAD, l.width[0], l.width[1], l.halo_low[0],
-                l.halo_low[1], l.before, l.behind, l.turns, c->stage_count, c->source_count);
-    if (has_columns(p))
+                p->walk, p->schedule.vector, l.points, has_strips(p) ? STRIP_AHEAD : AHEAD,
+                l.width[0], l.width[1], l.halo_low[0], l.halo_low[1], l.before, l.behind, l.turns,
+                c->stage_count, c->source_count);
+    if (has_strips(p))
+        text_printf(t, "    static constexpr int strip = %d; // columns that a warp stores\n",
+                    l.strip);
+    else if (has_columns(p))
         text_printf(t,
                     "    static constexpr int exchanges = %d; // rows that threads read of each "
                     "other's columns\n",
@@ -65,6 +69,9 @@ static void write_rules(text *t, const plan *p) {
 static void write_sources(text *t, const plan *p, const chain_layout *l) {
     const model_chain *c = chain_of(p);
     const bool columns = has_columns(p);
+    if (has_strips(p))
+        text_add(t, "// low, high: neighbours of a lane's columns that stages read, first so many "
+                    "turns after the row\n// is the newest: widened; -1: none.\n");
     text_add(t, columns ? "// The rows of a source that a thread keeps: the arrays, and then what "
                           "stages make; lag: how many\n// turns after the row that arrives.\n"
                         : "// The planes of a source: the arrays, and then what stages make; lag: "
@@ -72,7 +79,10 @@ static void write_sources(text *t, const plan *p, const chain_layout *l) {
     text_add(t, "template <int source> struct Ring;\n");
     for (int i = 0; i < c->source_count; i++) {
         text_printf(t, "template <> struct Ring<%d> { static constexpr int ", i);
-        if (columns)
+        if (has_strips(p))
+            text_printf(t, "depth = %d, low = %d, high = %d, widened = %d, ",
+                        larger(l->slots[i], 1), l->reach[i][0], l->reach[i][1], l->widened[i]);
+        else if (columns)
             text_printf(t, "depth = %d, ", larger(l->slots[i], 1));
         else
             text_printf(t, "place = %d, slots = %d, ", l->place[i], l->slots[i]);
@@ -149,8 +159,9 @@ static void write_stage(text *t, const plan *p, const chain_layout *l, int e) {
                     axis_names[k], p->axes[k] < 0 ? 0 : s->keeps[p->axes[k]][0], axis_names[k],
                     p->axes[k] < 0 ? 0 : s->keeps[p->axes[k]][1]);
     text_printf(t,
-                "    template <class At>\n    static __device__ __forceinline__ void update(const "
-                "At &at, const Arguments &arguments, Real (&out)[%d]) {\n",
+                "    template <class At, class From>\n    static __device__ __forceinline__ void "
+                "update(const "
+                "At &at, const From &arguments, Real (&out)[%d]) {\n",
                 s->model->output_count);
     /* Places lie in the grid, but for those of a ring. */
     model placed = *s->model;
@@ -164,7 +175,7 @@ void chained_definitions(text *t, const plan *p) {
     chain_layout l;
     chained_lay(p, &l);
     write_sources(t, p, &l);
-    if (has_columns(p))
+    if (has_columns(p) && !has_strips(p))
         write_exchanges(t, p, &l);
     write_rules(t, p);
     write_reads(t, p);

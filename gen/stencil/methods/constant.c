@@ -40,11 +40,6 @@ static const form form_constant = {.file = "constant.cu",
                                    .fit = block_fit,
                                    .cost = block_cost};
 
-static const form *choose(const plan_facts *f, const schedule *s) {
-    (void)f, (void)s;
-    return &form_constant;
-}
-
 static int count_loops(const weight_runs *r) {
     int loops = 0;
     for (int i = 0; i < r->count; i++)
@@ -87,6 +82,6 @@ const method method_constant = {
     .summary = "a thread a point, with the weights of a linear update in constant memory",
     .walk = method_walks_none,
     .refuse = refuse,
-    .form = choose,
+    .only = &form_constant,
     .candidates = candidates,
 };

@@ -97,11 +97,6 @@ static const form form_overlapped = {.file = "overlapped.cu",
                                      .constants = constants,
                                      .fewer = fused_fewer_by_halves};
 
-static const form *choose(const plan_facts *f, const schedule *s) {
-    (void)f, (void)s;
-    return &form_overlapped;
-}
-
 static const char *refuse(job *j, const plan_facts *f, const schedule *s) {
     (void)j, (void)s;
     const model *m = f->model;
@@ -159,6 +154,6 @@ const method method_overlapped = {
     .fused = true,
     .walk = method_walks_none,
     .refuse = refuse,
-    .form = choose,
+    .only = &form_overlapped,
     .candidates = candidates,
 };

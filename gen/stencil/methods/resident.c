@@ -173,11 +173,6 @@ static const form form_resident = {.file = "resident.cu",
                                    .constants = constants,
                                    .fewer = fused_fewer_by_halves};
 
-static const form *choose(const plan_facts *f, const schedule *s) {
-    (void)f, (void)s;
-    return &form_resident;
-}
-
 /* Columns lie along the last axis. */
 static int last(int dims) {
     return dims == 2 ? 1 : -1;
@@ -218,6 +213,6 @@ const method method_resident = {
     .walk = method_walks_none,
     .last = last,
     .refuse = refuse,
-    .form = choose,
+    .only = &form_resident,
     .candidates = candidates,
 };

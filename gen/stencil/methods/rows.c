@@ -140,11 +140,6 @@ static const form form_rows = {.file = "rows.cu",
                                .cost = cost,
                                .constants = constants};
 
-static const form *choose(const plan_facts *f, const schedule *s) {
-    (void)f, (void)s;
-    return &form_rows;
-}
-
 /* What lies beyond the grid is copied into rows of cells. */
 static const char *refuse(job *j, const plan_facts *f, const schedule *s) {
     (void)j, (void)s;
@@ -188,6 +183,6 @@ const method method_rows = {
     .serial = true,
     .walk = method_walks_none,
     .refuse = refuse,
-    .form = choose,
+    .only = &form_rows,
     .candidates = candidates,
 };

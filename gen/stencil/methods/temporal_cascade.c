@@ -39,19 +39,24 @@ static bool is_previous(const plan *p, int array) {
     return p->facts->model->arrays[p->arrays[array].array].previous;
 }
 
+/* The furthest plane that a row of taps needs put: its own, or, where it lies before the first one,
+   that of which it is an image. */
+static int needed_plane(const plan *p, int dz) {
+    return dz >= 0 || !copies(p, 2, 0) ? dz : mirrors(p, 2, 0) ? -dz : 0;
+}
+
 /* How far behind the newest plane of its state rows read, those with neighbours of y alone. */
 typedef struct span {
     int least, most; /* planes back; most < least: none */
 } span;
-static span rows_back(const plan *p, int array, int behind, int images) {
+static span rows_back(const plan *p, int array, int behind) {
     span s = {1 << 20, -1};
     for (int i = 0; i < p->facts->row_count; i++) {
         const plan_row *r = &p->facts->rows[i];
         if (p->kernel_array[r->array] != array || cascade_row_dy(p, r) == 0)
             continue;
-        const int dz = row_dz(p, r), up = images && -dz > dz ? -dz : dz;
-        s.least = smaller(s.least, behind - up);
-        s.most = larger(s.most, behind - dz);
+        s.least = smaller(s.least, behind - needed_plane(p, row_dz(p, r)));
+        s.most = larger(s.most, behind - row_dz(p, r));
     }
     return s;
 }
@@ -70,7 +75,7 @@ static void find_lag(const plan *p, cascade *c) {
     if (mirrors(p, 2, 0))
         c->lag = larger(c->lag, p->low[2]);
     for (int i = 0; i < p->array_count; i++) {
-        const span s = rows_back(p, i, 0, mirrors(p, 2, 0));
+        const span s = rows_back(p, i, 0);
         if (cascade_output_of(p, i) >= 0 && s.most >= s.least)
             c->lag = larger(c->lag, 1 - s.least);
     }
@@ -84,10 +89,10 @@ static void find_lag(const plan *p, cascade *c) {
 
 static void lay_level(const plan *p, cascade *c, int output) {
     cascade_level *l = &c->level[output];
-    const int images = mirrors(p, 2, 0), previous = previous_of(p, output);
-    span s = rows_back(p, l->array, c->lag, images);
+    const int previous = previous_of(p, output);
+    span s = rows_back(p, l->array, c->lag);
     if (previous >= 0 && p->schedule.time > 2) {
-        const span before = rows_back(p, previous, 2 * c->lag, images);
+        const span before = rows_back(p, previous, 2 * c->lag);
         s.least = smaller(s.least, before.least);
         s.most = larger(s.most, before.most);
     }
@@ -112,9 +117,9 @@ static int ring_slots(const plan *p, const cascade *c, int array) {
         most = c->lag + p->arrays[array].low[2];
     } else {
         const int previous = previous_of(p, output);
-        most = larger(most, rows_back(p, array, c->lag, 0).most);
+        most = larger(most, rows_back(p, array, c->lag).most);
         if (previous >= 0)
-            most = larger(most, rows_back(p, previous, 2 * c->lag, 0).most);
+            most = larger(most, rows_back(p, previous, 2 * c->lag).most);
     }
     return most + 1 + c->ahead;
 }

@@ -24,11 +24,6 @@ static const form form_tiled = {.file = "tiled.cu",
                                 .fit = block_fit,
                                 .cost = block_cost};
 
-static const form *choose(const plan_facts *f, const schedule *s) {
-    (void)f, (void)s;
-    return &form_tiled;
-}
-
 static void candidates(search *s) {
     static const int one[] = {1, 0}, none[] = {0};
     static const search_tiles tiles[AXES] = {
@@ -43,6 +38,6 @@ const method method_tiled = {
     .summary = "a block's tile with its halo in shared memory",
     .textbook_tile = 8,
     .walk = method_walks_none,
-    .form = choose,
+    .only = &form_tiled,
     .candidates = candidates,
 };

@@ -1,7 +1,7 @@
 -- What the cases of the families of lists share: products of kernels and places.
 --   lists.product { kernel = dimensions, build = function(values), … } is a matrix, see matrix.lua;
---   it may have: kinds (of data, those of the family), sizes (names), memory (names), splits (of two
---   lists), place (a dimension more of places), put(place, values, k) (a last word on a place)
+--   it may have: kinds (of data, those of the family), sizes (names), memory (names), offsets (names), splits (of
+--   two lists), place (a dimension more of places), put(place, values, k) (a last word on a place)
 --   lists.dtypes, lists.kinds, lists.sizes, lists.memory, lists.splits: the usual ones
 --   lists.own: operators of the spec's own, by name: keys that follow `name`
 local lists = {}
@@ -52,7 +52,7 @@ function lists.product(t)
     { "by", { "less", "exact", "more" } }, -- first, since every kernel meets all of these
     { "size", t.sizes or lists.sizes },
     { "data", t.kinds or lists.kinds },
-    { "offset", offsets }, -- elements that the first array is off; the others are off by other numbers
+    { "offset", t.offsets or offsets }, -- elements that the first array is off; the others are off by other numbers
     { "memory", t.memory or lists.memory },
   }
   if t.splits then

@@ -16,7 +16,7 @@
 
 #include "base/random.h"
 #include "cli/command.h"
-#include "cli/files/picture.h"
+#include "cli/files/datafile.h"
 #include "cli/files/snapshot.h"
 
 enum { NX = 37, NY = 11, CELLS = NX * NY };

@@ -220,7 +220,48 @@ static void what_is_left_out_is_set(void **state) {
     run(complete, NULL);
 }
 
+/* Groups of four rows: each row but one has two entries, that one as many as are asked for. */
+typedef struct groups {
+    int64_t rows, other;
+    bool alike;
+} groups;
+
+static void look_at_groups(job *j, void *argument) {
+    const groups *g = argument;
+    enum { EACH = 2, GROUP = 4, LONGEST = 50 };
+    const int64_t most = g->rows * EACH + g->other;
+    int64_t *row = job_array(j, (size_t)most, sizeof *row);
+    int64_t *column = job_array(j, (size_t)most, sizeof *column);
+    int64_t count = 0;
+    for (int64_t r = 0; r < g->rows; r++)
+        for (int64_t c = 0; c < (r == g->rows / 2 ? g->other : EACH); c++) {
+            row[count] = r;
+            column[count++] = c;
+        }
+    const matrix m = {g->rows, 1000, count, row, column, job_array(j, (size_t)most, 8)};
+    if (matrix_groups_alike(j, &m, GROUP, LONGEST) != g->alike)
+        fail_msg("%lld rows, one of %lld entries", (long long)g->rows, (long long)g->other);
+}
+
+static void groups_are_alike_up_to_twice_the_mean(void **state) {
+    (void)state;
+    groups cases[] = {
+        {8, 2, true},
+        {8, 10, true},
+        {400, 10, true},
+        {400, 11, false},
+        {400, 50, false},
+        {400, 51, true} /* does not count */,
+        {3, 2, false} /* no group */,
+        {0, 0, false},
+        {7, 2, true} /* one whole group */,
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        run(look_at_groups, &cases[i]);
+}
+
 static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(groups_are_alike_up_to_twice_the_mean),
     cmocka_unit_test(facts_agree_with_counting),
     cmocka_unit_test(symmetry_is_of_values),
     cmocka_unit_test(formats_are_chosen),

@@ -161,7 +161,7 @@ static void built_for_a_matrix(void **state) {
     const struct {
         const sg_matrix *matrix;
         const char *arch, *plan;
-    } cases[] = {{p.matrix, "sm_90", "csr b"}, {band, "sm_90", "dia t"}, {NULL, "sm_90", "csr b"},
+    } cases[] = {{p.matrix, "sm_90", "csr g"}, {band, "sm_90", "dia t"}, {NULL, "sm_90", "csr b"},
                  {p.matrix, NULL, "csr runs"}, {band, NULL, "csr runs"}, {NULL, NULL, "csr runs"}};
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         const sg_build_options options = {.struct_size = sizeof options,

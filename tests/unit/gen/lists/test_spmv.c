@@ -15,6 +15,8 @@ static const char *const schedules[] = {
     "csr runs run=1",
     "csr balanced threads=32 items=3",
     "csr balanced threads=128 items=4",
+    "csr grouped threads=32 items=3 cut=7",
+    "csr grouped threads=64 items=1 cut=1",
     "coo threads=32 items=3",
     "coo threads=96 items=8",
     "csc lanes=2 threads=64",
@@ -173,9 +175,13 @@ static void test_choice(void **state) {
     j = build_for(&a, FAULT_NONE);
     assert_string_equal(a.plan, "csr thread threads=256"); /* 5 entries a row */
     job_end(j);
-    a.schedule = "csr items=5";
+    a.schedule = "csr items=5"; /* groups of rows alike, none longer than the usual cut */
     j = build_for(&a, FAULT_NONE);
-    assert_string_equal(a.plan, "csr balanced threads=128 items=5 run=1 abreast=1 taper=1 cache=2");
+    assert_string_equal(a.plan, "csr grouped threads=256 items=5 cut=1 cache=2");
+    job_end(j);
+    a.schedule = "csr run=1";
+    j = build_for(&a, FAULT_NONE);
+    assert_string_equal(a.plan, "csr balanced threads=128 items=7 run=1 abreast=1 taper=1 cache=2");
     job_end(j);
     a.schedule = "csr warp";
     j = build_for(&a, FAULT_NONE);
@@ -186,7 +192,16 @@ static void test_choice(void **state) {
     assert_string_equal(a.plan, "sell slice=8 sigma=256 threads=128 items=5 cache=3");
     job_end(j);
 
+    /* The full row does not count for its group, but for the entries of a tile. */
     a = (attempt){.text = spmv_text("dtype = 'double'"), .schedule = "csr", .matrix = &full};
+    j = build_for(&a, FAULT_NONE);
+    assert_string_equal(a.plan, "csr grouped threads=256 items=3 cut=1024 cache=2");
+    job_end(j);
+    a.schedule = "csr cut=50 items=2";
+    j = build_for(&a, FAULT_NONE);
+    assert_string_equal(a.plan, "csr grouped threads=256 items=2 cut=50 cache=2");
+    job_end(j);
+    a.schedule = "csr balanced";
     j = build_for(&a, FAULT_NONE);
     assert_string_equal(a.plan, "csr balanced threads=128 items=7 run=1 abreast=1 taper=1 cache=2");
     job_end(j);
@@ -199,7 +214,7 @@ static void test_choice(void **state) {
     job_end(j);
     a = (attempt){.text = spmv_text("dtype = 'double'"), .matrix = &full};
     j = build_for(&a, FAULT_NONE);
-    assert_string_equal(a.plan, "csr balanced threads=128 items=7 run=1 abreast=1 taper=1 cache=2");
+    assert_string_equal(a.plan, "csr grouped threads=256 items=3 cut=1024 cache=2");
     job_end(j);
     free_matrix(&even);
     free_matrix(&full);

@@ -310,6 +310,9 @@ static void test_fields(void **state) {
          "the table that update returns has no entry 'v'"},
         {UPDATE_FIELDS("u = 'inout', v = 'inout'", "{ u = 1, v = 2, w = f.u(0) }"), 1,
          "unknown key 'w' in the table that update returns; known: u, v"},
+        {UPDATE_FIELDS("u = 'inout', v = 'in'", "{ v = f.u(0) }"), 1,
+         "unknown key 'v' in the table that update returns; known: u"},
+        {UPDATE_FIELDS("u = 'inout'", "{}"), 1, "the table that update returns has no entry 'u'"},
         {UPDATE_FIELDS("u = 'inout', v = 'inout'", "f.u(0)"), 1,
          "the value that update returns: expected a table with an expression for each of 2 written "
          "fields, got an expression"},

@@ -72,6 +72,17 @@ static void test_fields(void **state) {
     assert_true(value_of(text, 1) == 12);
 }
 
+/* A single written field stands in a table too, as several do. */
+static void test_table_of_one_field(void **state) {
+    (void)state;
+    assert_true(
+        value_of(
+            "return stencil { name = 'a', dtype = 'double', fields = { c = 'in', u = 'inout' },\n"
+            "update = function(f) return { u = f.u(1,0) - f.c(0,0) } end }",
+            0) == 102);
+    assert_true(value_of(UPDATE2("{ u = u(1,0) }"), 0) == 12);
+}
+
 /* A tap that folds away still counts for the reach, but its array is not read. */
 static void test_reach_of_folded_taps(void **state) {
     (void)state;
@@ -302,17 +313,12 @@ static void test_text_forms(void **state) {
 }
 
 static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(test_operators),
-    cmocka_unit_test(test_fields),
-    cmocka_unit_test(test_reach_of_folded_taps),
-    cmocka_unit_test(test_parameters),
-    cmocka_unit_test(test_boundary),
-    cmocka_unit_test(test_schedule),
-    cmocka_unit_test(test_textbook_count_of_update),
-    cmocka_unit_test(test_linear_updates),
-    cmocka_unit_test(test_several_specs),
-    cmocka_unit_test(test_base_functions),
-    cmocka_unit_test(test_deterministic),
+    cmocka_unit_test(test_operators),          cmocka_unit_test(test_fields),
+    cmocka_unit_test(test_table_of_one_field), cmocka_unit_test(test_reach_of_folded_taps),
+    cmocka_unit_test(test_parameters),         cmocka_unit_test(test_boundary),
+    cmocka_unit_test(test_schedule),           cmocka_unit_test(test_textbook_count_of_update),
+    cmocka_unit_test(test_linear_updates),     cmocka_unit_test(test_several_specs),
+    cmocka_unit_test(test_base_functions),     cmocka_unit_test(test_deterministic),
     cmocka_unit_test(test_text_forms),
 };
 

@@ -7,7 +7,7 @@
 
 #include "gen/spec/spec.h"
 #include "matrix/format.h"
-#include "runtime/api/kernel_file.h"
+#include "runtime/api/build.h"
 #include "tests/unit/runtime/api/specs.h"
 #include "tests/unit/runtime/launch/lists_call.h"
 

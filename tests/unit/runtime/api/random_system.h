@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { RS_FIELDS = 7, RS_STAGES = 5, RS_NODES = 64, RS_CELLS = 700, RS_REACH = 2 };
+enum { RS_FIELDS = 7, RS_STAGES = 5, RS_NODES = 64, RS_CELLS = 12000, RS_REACH = 2 };
 enum { RS_IN, RS_OUT, RS_INOUT, RS_SCRATCH };
 static const char *const rs_names[RS_FIELDS] = {"a", "b", "c", "d", "s", "t", "w"};
 static const int rs_uses[RS_FIELDS] = {RS_INOUT,   RS_INOUT,   RS_IN,   RS_OUT,

@@ -161,7 +161,8 @@ static void what_cannot_be_is_refused(void **state) {
         {"2: naive | 1: naive", SG_ERROR_USAGE, "names no stage, or one out of order"},
         {"1: naive | 2: naive | ", SG_ERROR_USAGE, "ends with '|'"},
         {"1: nave | 2: naive", SG_ERROR_USAGE, "nave"},
-        {"time=3", SG_ERROR_PLAN, "method "},
+        {"1: naive time=3 | 2: naive", SG_ERROR_PLAN, "method "},
+        {"naive time=3", SG_ERROR_PLAN, "method "},
     };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         const sg_build_options options = {.struct_size = sizeof options,

@@ -195,6 +195,11 @@ static void by_balanced_rows(void **unused) {
     multiply("csr balanced");
 }
 
+static void by_grouped_rows(void **unused) {
+    (void)unused;
+    multiply("csr grouped items=8 cut=1024");
+}
+
 static void by_other_rows(void **unused) {
     (void)unused;
     multiply("csr thread");
@@ -214,6 +219,7 @@ static void by_formats_that_are_converted_to(void **unused) {
 
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(by_balanced_rows),
+    cmocka_unit_test(by_grouped_rows),
     cmocka_unit_test(by_other_rows),
     cmocka_unit_test(by_what_is_chosen),
     cmocka_unit_test(by_formats_that_are_converted_to),

@@ -12,8 +12,8 @@ enum { RP_TEXT = 1 << 16 };
 
 typedef struct random_problem {
     problem problem;
-    random_system dice; /* and the system, where it is one */
-    int dims, radius;
+    random_system dice;      /* and the system, where it is one */
+    int dims, radius, leans; /* taps lie: -1: below the point; 1: above; 0: on both sides */
     bool half;
     char text[RP_TEXT];
     size_t length;
@@ -50,9 +50,10 @@ static inline void rp_boundary(random_problem *r) {
 /* An offset along each axis, no longer than the radius. */
 static inline void rp_tap(random_problem *r, const char *field) {
     rp_print(r, "f.%s(", field);
-    for (int axis = 0; axis < r->dims; axis++)
-        rp_print(r, "%s%d", axis > 0 ? ", " : "",
-                 rp_below(r, 3) == 0 ? 0 : rp_below(r, 2 * r->radius + 1) - r->radius);
+    for (int axis = 0; axis < r->dims; axis++) {
+        const int to = rp_below(r, 3) == 0 ? 0 : rp_below(r, 2 * r->radius + 1) - r->radius;
+        rp_print(r, "%s%d", axis > 0 ? ", " : "", r->leans == 0 ? to : r->leans * abs(to));
+    }
     rp_print(r, ")");
 }
 
@@ -113,6 +114,7 @@ static inline void rp_stencil(random_problem *r, int kind) {
     r->dims = 1 + rp_below(r, 3);
     r->radius = 1 + rp_below(r, r->dims == 3 && kind == 1 ? 2 : 4);
     r->half = type > 5;
+    r->leans = rp_below(r, 2) * (rp_below(r, 3) - 1);
     if (kind < 2)
         rp_linear(r, kind == 0 ? "star" : "box");
     else

@@ -10,6 +10,15 @@ static const char heat3[] = "return stencil { name = 'heat3', shape = star(3, 1)
                             "coefficients = identity() + 0.05 * laplacian { dims = 3, accuracy = 2 "
                             "}, boundary = 'periodic' }";
 
+/* A mirror turns reads of cells below the first ones back to cells above them. */
+static const char leaning[] =
+    "return stencil { name = 'leaning', boundary = 'mirror', dims = 2, update = function(u) "
+    "return 0.5 * u(0,0) + 0.25 * u(-2,0) end }";
+static const char watched[] =
+    "return system { name = 'watched', boundary = 'mirror', fields = { u = 'inout', v = 'inout' }, "
+    "stages = { { update = function(f) return { u = f.v(-2,0) / 2 } end },\n"
+    "{ update = function(f) return { v = f.u(2,0) / 2 } end } } }";
+
 /* ---- parts ----------------------------------------------------------------------------------- */
 
 typedef struct division {
@@ -139,6 +148,8 @@ static void too_thin(void **unused) {
         {.spec = heat, .global = {30, 2, 0}, .ranks = {1, 6, 0}, .launches = 1},
         {.spec = heat3, .global = {8, 8, 4}, .ranks = {1, 1, 6}, .launches = 1},
         {.spec = heat3, .global = {8, 8, 4}, .ranks = {1, 2, 3}, .launches = 4},
+        {.spec = leaning, .global = {17, 40, 0}, .ranks = {6, 1, 0}, .launches = 1},
+        {.spec = watched, .global = {17, 40, 0}, .ranks = {6, 1, 0}, .launches = 1},
     };
     (void)unused;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -157,6 +168,23 @@ static void too_thin(void **unused) {
         expect_good(ranks, count);
         check_parts(&d, count);
     }
+}
+
+/* A monitor's reads turn back further than those of the steps. */
+static void thin_for_monitors(void **unused) {
+    static const char spec[] =
+        "return stencil { name = 'm', boundary = 'mirror', update = function(u) return 0.5 * u(0) "
+        "+ "
+        "0.25 * u(-1) end, monitors = { a = { op = 'sum', map = function(u) return u(-2) end } } }";
+    rank ranks[5];
+    (void)unused;
+    division d = {.spec = spec, .global = {10, 0, 0}, .ranks = {5, 0, 0}, .launches = 1};
+    divide_among(&d, ranks, 5);
+    expect_all(ranks, 5, SG_ERROR_PLAN, "2 cells along x, and what a monitor reads needs 3");
+    d = (division){.spec = spec, .global = {15, 0, 0}, .ranks = {5, 0, 0}, .launches = 1};
+    divide_among(&d, ranks, 5);
+    expect_good(ranks, 5);
+    check_parts(&d, 5);
 }
 
 /* ---- launches that parts are too thin for ---------------------------------------------------- */
@@ -265,7 +293,8 @@ static int close_context(void **unused) {
 }
 
 static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(parts),       cmocka_unit_test(given_grids), cmocka_unit_test(too_thin),
+    cmocka_unit_test(parts),       cmocka_unit_test(given_grids),
+    cmocka_unit_test(too_thin),    cmocka_unit_test(thin_for_monitors),
     cmocka_unit_test(fewer_steps), cmocka_unit_test(given_once),
 };
 

@@ -103,6 +103,24 @@ static void thin_parts(void **unused) {
     compare(&(problem){STAR(2, 1, "'clamp'", "float"), "resident", {29, 11, 1}, 13, {2, 5, 1}, 0});
 }
 
+/* Mirrors turn reads back into parts that have no ghost cells on that side: as few cells as serve.
+ */
+static void leaning(void **unused) {
+    static const char low[] =
+        "return stencil { name = 'l', boundary = 'mirror', fields = { u = 'inout', c = 'in' }, "
+        "update = function(f) return 0.5 * f.u(0,0) + 0.25 * f.c(-2,0) + 0.125 * f.u(-1,-1) end }";
+    static const char high[] =
+        "return stencil { name = 'h', boundary = { x = { 'zero', 'mirror' }, y = 'mirror' }, "
+        "update "
+        "= function(u) return 0.5 * u(0,0) + 0.25 * u(2,1) + 0.125 * u(1,-1) end }";
+    (void)unused;
+    compare(&(problem){low, "naive", {9, 4, 1}, 5, {3, 2, 1}, 1});
+    compare(&(problem){low, "naive", {18, 8, 1}, 5, {3, 2, 1}, 2});
+    compare(&(problem){high, "naive", {9, 3, 1}, 5, {3, 3, 1}, 1});
+    compare(&(problem){high, "tiled", {19, 6, 1}, 7, {3, 2, 1}, 3});
+    compare(&(problem){high, "temporal time=2", {41, 16, 1}, 7, {2, 2, 1}, 0});
+}
+
 /* Steps and launches of which what neighbours need is computed first. */
 static void hidden(void **unused) {
     static const char upwind[] =
@@ -216,10 +234,10 @@ static void many_ranks(void **unused) {
 }
 
 static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(boundaries),    cmocka_unit_test(shapes),     cmocka_unit_test(fields),
-    cmocka_unit_test(several_steps), cmocka_unit_test(many_ranks), cmocka_unit_test(thin_parts),
-    cmocka_unit_test(hidden),        cmocka_unit_test(positions),  cmocka_unit_test(narrow),
-    cmocka_unit_test(narrow_parts),
+    cmocka_unit_test(boundaries),    cmocka_unit_test(shapes),       cmocka_unit_test(fields),
+    cmocka_unit_test(several_steps), cmocka_unit_test(many_ranks),   cmocka_unit_test(thin_parts),
+    cmocka_unit_test(leaning),       cmocka_unit_test(hidden),       cmocka_unit_test(positions),
+    cmocka_unit_test(narrow),        cmocka_unit_test(narrow_parts),
 };
 
 TEST_GROUP(same, open_context, close_context)

@@ -28,6 +28,11 @@ static void systems(void **unused) {
         "{ update = function(f) return { e = f.e(0,0,0) + (f.h(0,0,0) - f.h(-1,0,-1)) / 8 } end "
         "},\n"
         "{ update = function(f) return { m = f.h(0,0,0) * f.e(0,0,0) } end } } }";
+    /* A step reads as far on both sides, and each of its stages on one. */
+    static const char turned[] =
+        "return system { name = 'd', boundary = 'mirror', fields = { u = 'inout', v = 'inout' }, "
+        "stages = { { update = function(f) return { u = f.v(-2,0) / 2 + f.u(0,1) / 4 } end },\n"
+        "{ update = function(f) return { v = f.u(2,0) / 2 + f.v(0,-1) / 4 } end } } }";
     /* Only the previous level is read beyond the point. */
     static const char late[] =
         "return stencil { name = 'l', fields = { u = { use = 'inout', levels = 2 } }, boundary = "
@@ -40,6 +45,8 @@ static void systems(void **unused) {
             compare(&(problem){text, fuse ? NULL : "naive", {37, 29, 1}, 5, {2, 3, 1}, 1});
             compare(&(problem){text, NULL, {41, 33, 1}, 4, {2, 2, 1}, 2});
         }
+    compare(&(problem){turned, "naive", {9, 6, 1}, 4, {3, 2, 1}, 1});
+    compare(&(problem){turned, NULL, {12, 9, 1}, 5, {2, 2, 1}, 2});
     compare(&(problem){staggered, NULL, {15, 9, 13}, 4, {2, 2, 3}, 1});
     compare(&(problem){staggered, "naive", {15, 9, 13}, 5, {2, 2, 2}, 3});
     compare(&(problem){late, "naive", {23, 13, 1}, 6, {2, 3, 1}, 1});

@@ -60,9 +60,9 @@ static void make_cubins(job *j, void *argument) {
 }
 
 /* NVRTC must take every text for every architecture. Skips the test where there is none, and under
-   ThreadSanitizer, which has nothing to see there. */
+   sanitizers, which have nothing to see there. */
 static void compile_for_all(const char *const *texts, size_t count) {
-#if defined(SG_FIBER_TSAN)
+#if defined(SG_SANITIZE)
     skip();
 #endif
     cubins all = {.texts = texts, .count = count};

@@ -1,0 +1,293 @@
+// chained in 2D, without barriers: stages of a system, one after the other in one pass. A warp has a
+// strip of columns, `points` to a lane, and walks y. In each turn a row of every array arrives, and each
+// stage makes the row that lies its lag behind. A lane keeps its columns' rows of all arrays and results:
+//
+//      turn n:   arrays --> [n n-1 n-2 ..] --> stage 0: row n - lag 0 --> [..] --> stage 1 ... --> grid
+//                            registers                                    registers
+//
+// Neighbours along x come from other lanes, once for each row. Strips overlap by what all stages reach,
+// so warps never wait for each other.
+//
+// A row beyond an end of the walk has the rule's value, or the last row's. A column beyond an end of x
+// gets the rule's value, or that of the column which it repeats.
+#include "arch/memory.cuh"
+#include "arch/streaming.cuh"
+#include "arch/warps.cuh"
+#include "plan.h"
+#include "grid.cuh"
+#include "chain_edges.cuh"
+#include "chain_strips.cuh"
+
+// ---- arrays -----------------------------------------------------------------------------------
+
+// The rows of all arrays that arrive in the next turns, and where those of turn 0 lie.
+struct Arriving {
+    Real value[plan::ahead][plan::arrays > 0 ? plan::arrays : 1][points];
+    const Real *first[plan::arrays > 0 ? plan::arrays : 1];
+};
+
+// Loads the row that arrives in a turn.
+template <Path path, int array = 0>
+__device__ __forceinline__ void load_rows(const Arguments &a, const Strip &s, const Column &c,
+                                          Arriving &next, int turn) {
+    if constexpr (array < plan::arrays) {
+        const Grid &grid = a.grid[Array<array>::grid];
+        const int row = turn - Ring<array>::lag;
+        Real(&to)[points] = next.value[plan::ahead - 1][array];
+        if (path == Path::edges) {
+            if (row >= 0 && row < s.behind && in_grid(s, row)) {
+                const Index z = plan::ring_z ? cell_for<2>(s.begin + row, a.size[2]) : s.begin + row;
+#pragma unroll
+                for (int k = 0; k < points; ++k)
+                    to[k] = load(grid.data + offset(grid, c.x[k], a.begin[1], z));
+            }
+        } else {
+            // A load that depends on a condition would be waited for where its value joins the other one.
+            const int from = max(min(row, s.behind - 1), 0) + Ring<array>::lag;
+            if (path == Path::packs) {
+                const auto pack = load_pack(reinterpret_cast<const Pack<Real, points> *>(
+                    multiply_add(from, s.row_bytes, next.first[array])));
+#pragma unroll
+                for (int k = 0; k < points; ++k)
+                    to[k] = pack.element[k];
+            } else {
+#pragma unroll
+                for (int k = 0; k < points; ++k)
+                    to[k] = load(next.first[array] + from * grid.stride_z + k);
+            }
+        }
+        load_rows<path, array + 1>(a, s, c, next, turn);
+    }
+}
+template <Path path, int array = 0>
+__device__ __forceinline__ void begin_loads(const Arguments &a, const Strip &s, const Column &c,
+                                            Arriving &next) {
+    if constexpr (array < plan::arrays) {
+        const Grid &grid = a.grid[Array<array>::grid];
+        next.first[array] = grid.data + offset(grid, c.x[0], a.begin[1], s.begin - Ring<array>::lag);
+#pragma unroll
+        for (int turn = 0; turn < plan::ahead; ++turn)
+#pragma unroll
+            for (int k = 0; k < points; ++k)
+                next.value[turn][array][k] = 0;
+        begin_loads<path, array + 1>(a, s, c, next);
+    }
+}
+__device__ __forceinline__ void advance(Arriving &next) {
+#pragma unroll
+    for (int turn = 1; turn < plan::ahead; ++turn)
+#pragma unroll
+        for (int array = 0; array < plan::arrays; ++array)
+            copy_row(next.value[turn - 1][array], next.value[turn][array]);
+}
+template <Path path, int array = 0>
+__device__ __forceinline__ void take_rows(const Arguments &a, const Strip &s, const Column &c,
+                                          const Arriving &next, AllRows &all, int turn) {
+    if constexpr (array < plan::arrays) {
+        put_row<array, path>(a, s, c, all, turn - Ring<array>::lag, next.value[0][array]);
+        take_rows<path, array + 1>(a, s, c, next, all, turn);
+    }
+}
+
+// ---- a row of a stage -------------------------------------------------------------------------
+
+// Parameters in registers, so that what an update computes of them alone is computed once.
+struct Own {
+    Real parameter[sizeof(Arguments::parameter) / sizeof(Real)];
+#if defined(PLAN_POSITIONS)
+    Index origin[3], global[3], step;
+#endif
+};
+__device__ __forceinline__ Own copy_own(const Arguments &a) {
+    Own own;
+    copy_row(own.parameter, a.parameter);
+#if defined(PLAN_POSITIONS)
+    copy_row(own.origin, a.origin);
+    copy_row(own.global, a.global);
+    own.step = a.step;
+#endif
+    return own;
+}
+
+template <int stage, int point> struct AtStage {
+    const Arguments &a;
+    const Column &c;
+    const AllRows &all;
+    Index z;
+#if defined(PLAN_POSITIONS)
+    template <int axis> __device__ __forceinline__ Index index() const {
+        return axis == 0 ? c.x[point] : axis == 1 ? Index(0) : is_ring<2> ? cell_for<2>(z, a.size[2]) : z;
+    }
+#endif
+    template <int array, int dx, int dy, int dz> __device__ __forceinline__ Real tap() const {
+        return of<source_of<stage, array>, dx, dz>();
+    }
+    template <int source, int dx, int dz> __device__ __forceinline__ Real of() const {
+        constexpr int back = Stage<stage>::lag - Ring<source>::lag - dz;
+        return rows_of<source>(all)[back][Ring<source>::low + point + dx];
+    }
+};
+
+// Where row 0 of each output is stored.
+struct Storing {
+    Real *first[plan::outputs];
+};
+template <int output = 0>
+__device__ __forceinline__ void begin_stores(const Arguments &a, const Strip &s, const Column &c,
+                                             Storing &to) {
+    if constexpr (output < plan::outputs) {
+        const Grid &grid = a.grid[Output<output>::grid];
+        to.first[output] = grid.data + offset(grid, s.x + c.at, a.begin[1], s.begin);
+        begin_stores<output + 1>(a, s, c, to);
+    }
+}
+template <Path path, int output>
+__device__ __forceinline__ void store_row(const Arguments &a, const Strip &s, const Column &c,
+                                          const Storing &to, int row, const Real (&value)[points]) {
+    const bool stored = row >= s.first && row < s.end && c.at >= plan::halo_x;
+    const Grid &grid = a.grid[Output<output>::grid];
+    if (path == Path::packs) {
+        if (stored && c.at < s.stored_end) {
+            Pack<Real, points> pack;
+#pragma unroll
+            for (int k = 0; k < points; ++k)
+                pack.element[k] = value[k];
+            store_pack_once(reinterpret_cast<Pack<Real, points> *>(
+                                multiply_add(row, s.row_bytes, to.first[output])),
+                            pack);
+        }
+    } else {
+#pragma unroll
+        for (int k = 0; k < points; ++k)
+            if (stored && c.at + k < s.stored_end)
+                store_once(to.first[output] + row * grid.stride_z + k, value[k]);
+    }
+}
+
+template <int stage, int point = 0, int count>
+__device__ __forceinline__ void make_points(const Arguments &a, const Column &c, const Own &own,
+                                            const AllRows &all, Index z, Real (&out)[points][count]) {
+    if constexpr (point < points) {
+        const AtStage<stage, point> at = {a, c, all, z};
+        Stage<stage>::update(at, own, out[point]);
+        make_points<stage, point + 1>(a, c, own, all, z, out);
+    }
+}
+
+// What a fixed boundary keeps instead.
+template <int stage, int result, int point = 0>
+__device__ __forceinline__ void keep_points(const Arguments &a, const Column &c, const AllRows &all,
+                                            bool keeps_row, Real (&value)[points]) {
+    if constexpr (point < points) {
+        using S = Stage<stage>;
+        using R = Result<stage, result>;
+        if (keeps_row || (S::keeps_low_x > 0 && c.x[point] < S::keeps_low_x) ||
+            (S::keeps_high_x > 0 && c.x[point] >= a.size[0] - S::keeps_high_x)) {
+            if constexpr (R::old >= 0)
+                value[point] = AtStage<stage, point>{a, c, all, 0}.template of<R::old, 0, 0>();
+            else
+                value[point] = 0;
+        }
+        keep_points<stage, result, point + 1>(a, c, all, keeps_row, value);
+    }
+}
+
+template <Path path, int stage, int result, int count>
+__device__ __forceinline__ void hand_on(const Arguments &a, const Strip &s, const Column &c,
+                                        const Storing &to, int row, AllRows &all,
+                                        const Real (&out)[points][count]) {
+    if constexpr (result < count) {
+        using S = Stage<stage>;
+        using R = Result<stage, result>;
+        Real value[points];
+#pragma unroll
+        for (int k = 0; k < points; ++k)
+            value[k] = out[k][result];
+        if (path == Path::edges)
+            keep_points<stage, result>(a, c, all,
+                                       (S::keeps_low_z > 0 && row < s.zero + S::keeps_low_z) ||
+                                           (S::keeps_high_z > 0 && row >= s.size - S::keeps_high_z),
+                                       value);
+        if constexpr (R::output >= 0)
+            store_row<path, R::output>(a, s, c, to, row, value);
+        if constexpr (R::makes >= 0)
+            put_row<R::makes, path>(a, s, c, all, row, value);
+        hand_on<path, stage, result + 1>(a, s, c, to, row, all, out);
+    }
+}
+
+// A row that no stage makes: beyond an end of the walk, or too far from what is stored.
+template <int stage, int result = 0>
+__device__ __forceinline__ void pass_row(const Arguments &a, const Strip &s, const Column &c,
+                                         AllRows &all, int row) {
+    if constexpr (result < Stage<stage>::results) {
+        const Real nothing[points] = {};
+        if constexpr (Result<stage, result>::makes >= 0)
+            put_row<Result<stage, result>::makes, Path::edges>(a, s, c, all, row, nothing);
+        pass_row<stage, result + 1>(a, s, c, all, row);
+    }
+}
+
+template <Path path, int stage = 0>
+__device__ __forceinline__ void make_stages(const Arguments &a, const Strip &s, const Column &c,
+                                            const Own &own, const Storing &to, AllRows &all,
+                                            int turn) {
+    if constexpr (stage < plan::stages) {
+        using S = Stage<stage>;
+        const int row = turn - S::lag;
+        if (path == Path::edges && !in_grid(s, row)) {
+            pass_row<stage>(a, s, c, all, row);
+        } else {
+            Real out[points][S::results];
+            make_points<stage>(a, c, own, all, s.begin + row, out);
+            hand_on<path, stage, 0>(a, s, c, to, row, all, out);
+        }
+        make_stages<path, stage + 1>(a, s, c, own, to, all, turn);
+    }
+}
+
+// Turns are made four at a time, so that rows need not be moved.
+template <Path path> constexpr int together = path == Path::packs ? 4 : 1;
+
+template <Path path>
+__device__ __forceinline__ void walk(const Arguments &a, const Strip &s) {
+    const Column c = place_columns(a, s);
+    AllRows all;
+    begin_rows(a, all);
+    Arriving next;
+    begin_loads<path>(a, s, c, next);
+#pragma unroll
+    for (int turn = 0; turn < plan::ahead; ++turn) {
+        advance(next);
+        load_rows<path>(a, s, c, next, turn);
+    }
+    Storing to;
+    begin_stores(a, s, c, to);
+    const Own own = copy_own(a);
+    const int turns = s.end + plan::turns;
+#pragma unroll 1
+    for (int begin = 0; begin < turns; begin += together<path>) {
+#pragma unroll
+        for (int turn = begin; turn < begin + together<path>; ++turn) {
+            age_rows(all);
+            take_rows<path>(a, s, c, next, all, turn);
+            advance(next);
+            load_rows<path>(a, s, c, next, turn + plan::ahead);
+            make_stages<path>(a, s, c, own, to, all, turn);
+        }
+    }
+}
+
+extern "C" __global__ void __launch_bounds__(plan::threads, plan::blocks)
+    STENCIL_KERNEL(const __grid_constant__ Arguments a) {
+    const Index number = Index(blockIdx.x) * (plan::threads / warp_size) + warp();
+    const Strip s = place_strip(a, number);
+    if (s.x + plan::halo_x >= a.end[0])
+        return;
+    if (!s.inside)
+        walk<Path::edges>(a, s);
+    else if (s.packed)
+        walk<Path::packs>(a, s);
+    else
+        walk<Path::singles>(a, s);
+}
