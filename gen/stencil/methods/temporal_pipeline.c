@@ -11,6 +11,7 @@ enum {
     MAX_STAGES = 32,
     RESERVED = 1024,    /* bytes of shared memory that a block of the driver's takes */
     MBARRIER_BYTES = 8, /* a slot's */
+    LONG_ROW = 25,      /* operations of a point from which on rows are taken one by one */
 };
 
 /* Rows that go from step to step together: a wave's step reads two levels. */
@@ -118,9 +119,6 @@ static const char *fit(job *j, plan *p) {
 
 static const temporal_costs costs = {31, 74, 1, 593, 52000, 1.22, 1.84, 1.052, 17.8, 1, 4};
 
-/* Nobody waits for the first and the last stage to load and store. */
-static const temporal_costs bulk_costs = {31, 74, 1, 100, 52000, 1.22, 1.84, 1.052, 17.8, 1, 4};
-
 enum { BANKS = 32 };
 
 /* The neighbouring 32-bit words that a lane reads at once, and how many lanes of a warp meet in a
@@ -136,22 +134,23 @@ static double conflicts(int lane_words) {
 }
 
 /* A row of `lane` points a lane through the levels of a stage. */
-static temporal_work pipeline_work(const plan *p, bool bulk) {
+static temporal_work pipeline_work(const plan *p) {
     const schedule *s = &p->schedule;
-    const temporal_costs *c = bulk ? &bulk_costs : &costs;
+    const temporal_costs *c = &costs;
     const double lane = s->lane[0], levels = (double)s->time / s->stages;
     const double shuffles = TEMPORAL_SHUFFLE * plan_words(p) * (p->low[0] + p->high[0]);
     const double level = temporal_slots(p, lane * p->facts->sum_operations, shuffles + c->level);
     const int each = s->lane[0] * (int)plan_words(p);
     /* rows taken from and handed to another warp */
     const double ring = carried(p) * 2 * each / pack_of(each);
-    const double turns = temporal_walked(p) + s->stages * p->fused.rows;
-    const double row =
-        levels * level + ring + c->turn / p->fused.rows + c->spill * p->fused.spilled;
+    /* Fitted before turns were widened, and right about which plan is faster ever since. */
+    const int rows = usual_rows(p);
+    const double turns = temporal_walked(p) + s->stages * rows;
+    const double row = levels * level + ring + c->turn / rows + c->spill * p->fused.spilled;
     return (temporal_work){
         .costs = c,
         .slots = turns * row,
-        .latency = turns * (levels * (c->level_cycles + level) + c->turn_cycles / p->fused.rows),
+        .latency = turns * (levels * (c->level_cycles + level) + c->turn_cycles / rows),
         .banks = carried(p) * turns * each * (2 * conflicts(each) + 2.0 / s->stages),
         .loads = carried(p) * temporal_walked(p) * lane * WARP / s->stages,
         .shared = carried(p) * turns * 2 * lane * WARP};
@@ -175,7 +174,7 @@ static double makespan(const plan *p, const temporal_work *w, double blocks) {
 }
 
 static void cost(plan *p, const int64_t size[AXES]) {
-    const temporal_work w = pipeline_work(p, by_bulk(p) && !plan_takes_spare(p, size));
+    const temporal_work w = pipeline_work(p);
     temporal_cost(p, size, &w, makespan);
 }
 
@@ -184,7 +183,8 @@ static void cost(plan *p, const int64_t size[AXES]) {
 /* Rows that a lane takes at once: rows one after the other need fewer registers. */
 static void write_at_once(text *t, const plan *p) {
     const bool wide = plan_words(p) > 1;
-    const int usual = wide ? usual_rows(p) : 1, at_once = wide ? p->fused.rows : 1;
+    const int usual = wide ? usual_rows(p) : 1, most = by_bulk(p) ? p->fused.rows : usual;
+    const int at_once = wide && (!by_bulk(p) || p->facts->sum_operations < LONG_ROW) ? most : 1;
     text_add(t, "    static constexpr int at_once = ");
     if (at_once != usual)
         text_printf(t, "packs ? %d : %d", at_once, usual);
@@ -266,7 +266,7 @@ const form temporal_pipeline = {.file = "pipeline.cu",
                                 .shorten = shorten};
 
 /* What is tried where the constraints leave it open. */
-static const int lanes[] = {4, 5, 6, 7, 8, 9, 10, 12, 14, 16, 18, 20, 22, 24, 0};
+static const int lanes[] = {4, 5, 6, 7, 8, 9, 10, 11, 12, 14, 16, 18, 20, 22, 24, 0};
 static const int stages[] = {1, 2, 4, 6, 8, 0};
 static const int levels[] = {1, 2, 3, 4, 6, 8, 0};
 
