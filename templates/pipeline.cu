@@ -26,6 +26,8 @@
 #include "grid.cuh"
 #include "images.cuh"
 #include "strips.cuh"
+#include "row_copies.cuh"
+#include "row_loads.cuh"
 
 // ---- a row through the levels of a stage -----------------------------------------------------
 
@@ -123,88 +125,6 @@ __device__ __forceinline__ void all_steps(const Arguments &a, const Strip &s, co
 
 // ---- the walk ---------------------------------------------------------------------------------
 
-// In each turn a stage takes `rows` rows that the one before made in the turn before.
-struct Walk {
-    int number;
-    bool first, last;
-    int turn;
-    int easy, easy_end;     // turns whose loads find memory wherever they reach
-    int store;              // the first turn that stores rows
-    const Stored<Array<0>> *from[plan::carried]; // the next rows to be loaded
-    Stored<Output<0>> *to[plan::carried];         // the next rows to be stored
-    SharedAt<Real> in, out; // rings; of the first stage the one that is loaded
-#if defined(PLAN_NARROW)
-    SharedAt<Stored<Array<0>>> loaded; // that one
-#endif
-    int slot;               // of the ring that is loaded
-};
-
-// The first turn that takes no row less than so many after the first of all.
-__device__ __forceinline__ int turn_of(Index row) {
-    constexpr Index most = 1 << 30;
-    return row <= 0 ? 0 : static_cast<int>(min((row + rows - 1) / rows, most));
-}
-
-// Rows of an array; the rows of a wave's level before are `above` rows further on.
-template <int array>
-__device__ __forceinline__ void load_rows(const Arguments &a, const Strip &s, Walk &g, int lane,
-                                          int turn, SharedAt<Stored<Array<0>>> slot) {
-    const Index stride = a.grid[Array<array>::grid].stride_z;
-    const bool easy = turn >= g.easy && turn < g.easy_end;
-    const Stored<Array<0>> *&from = g.from[array];
-#pragma unroll
-    for (int r = 0; r < rows; ++r) {
-        if (!easy)
-            load_carefully<array>(a, s, s.begin + Index(turn) * rows + r + array * above, lane,
-                                  slot + r * width);
-        else if (endless<0> && s.beside && s.wide)
-            load_wrapped<plan::vector>(from, s, a.size[0], lane, slot + r * width);
-        else if (endless<0> && s.beside)
-            load_wrapped<1>(from, s, a.size[0], lane, slot + r * width);
-        else if (s.wide)
-            load_row<plan::vector>(from, lane, slot + r * width);
-        else
-            load_row<1>(from, lane, slot + r * width);
-        from += stride;
-    }
-}
-__device__ __forceinline__ void load_turn(const Arguments &a, const Strip &s, Walk &g, int lane,
-                                          int turn, SharedAt<Stored<Array<0>>> slot) {
-    load_rows<0>(a, s, g, lane, turn, slot);
-    if constexpr (plan::carried > 1)
-        load_rows<plan::carried - 1>(a, s, g, lane, turn, slot + rows * width);
-    copies_commit();
-}
-
-// Row `first` of those that are stored, and those behind it; those before the first are none.
-template <int grid>
-__device__ __forceinline__ void store_rows(const Arguments &a, const Strip &s, Stored<Output<0>> *&to,
-                                           int lane, Index first, SharedAt<Real> made) {
-    const Index left = s.y1 - s.y0 - first;
-#pragma unroll
-    for (int r = 0; r < rows; ++r) {
-        if (r < left && (plan::carried == 1 || first + r >= 0)) {
-            if (s.wide)
-                store_row<plan::vector>(to, s.size, lane, made + r * width);
-            else
-                store_row<1>(to, s.size, lane, made + r * width);
-        }
-        to += a.grid[grid].stride_z;
-    }
-}
-
-// A wave leaves its last level but one, too. Its rows come earlier than those of the last.
-constexpr int earlier = plan::carried > 1 ? (below + rows - 1) / rows : 0; // turns
-__device__ __forceinline__ void store_turn(const Arguments &a, const Strip &s, Walk &g, int lane,
-                                           SharedAt<Real> made) {
-    const Index first = Index(g.turn - g.store) * rows;
-    if (plan::carried == 1 || first >= 0)
-        store_rows<Output<0>::grid>(a, s, g.to[0], lane, first, made);
-    if constexpr (plan::carried > 1)
-        store_rows<plan::second>(a, s, g.to[plan::carried - 1], lane, first + below,
-                                 made + rows * width);
-}
-
 enum class Kind { idle, plain, careful };
 
 // The turns until `end`, all of one kind.
@@ -220,20 +140,14 @@ __device__ __forceinline__ void take_turns(const Arguments &a, const Strip &s, c
 #endif
         const SharedAt<Real> to = g.out + odd * slot_size, made = g.out + (1 - odd) * slot_size;
         if (g.first) {
-            copies_wait<input_slots - 2>();
-            warp_barrier();
+            const int emptied = g.slot == 0 ? input_slots - 1 : g.slot - 1;
+            await_rows(g);
 #if defined(PLAN_NARROW)
-            const SharedAt<Stored<Array<0>>> ring = g.loaded;
-            cells = ring + g.slot * slot_size;
+            cells = g.loaded + g.slot * slot_size;
 #else
             from = g.in + g.slot * slot_size;
 #endif
-            const int emptied = g.slot == 0 ? input_slots - 1 : g.slot - 1;
-#if defined(PLAN_NARROW)
-            load_turn(a, s, g, me.lane, g.turn + input_slots - 1, ring + emptied * slot_size);
-#else
-            load_turn(a, s, g, me.lane, g.turn + input_slots - 1, g.in + emptied * slot_size);
-#endif
+            load_turn<kind == Kind::plain>(a, s, g, me.lane, g.turn + input_slots - 1, emptied);
             g.slot = g.slot + 1 == input_slots ? 0 : g.slot + 1;
         }
         if (g.last && g.turn >= g.store - earlier)
@@ -245,7 +159,7 @@ __device__ __forceinline__ void take_turns(const Arguments &a, const Strip &s, c
             // Rows one after the other need fewer registers, and no value moves from one to the next;
             // where arithmetic takes longer, loading the next row meanwhile gains more than that. Few
             // turns are careful, and their code is large.
-#pragma unroll(sizeof(Real) == 8 && kind == Kind::plain ? rows : 1)
+#pragma unroll(kind == Kind::plain ? plan::at_once : 1)
             for (int r = 0; r < rows; ++r) {
                 Values value;
 #if defined(PLAN_NARROW)
@@ -269,6 +183,10 @@ __device__ __forceinline__ void take_turns(const Arguments &a, const Strip &s, c
                     hand_on(next + (rows + r) * width, value[plan::carried - 1]);
             }
         }
+#if defined(PLAN_BULK)
+        if (g.last)
+            row_is_written();
+#endif
         __syncthreads(); // the rows of this turn are there, and those of the turn before read
     }
 }
@@ -290,6 +208,10 @@ __device__ __forceinline__ void walk(const Arguments &a, const Strip &s, SharedA
     const SharedAt<Stored<Array<0>>> ring(
         reinterpret_cast<Stored<Array<0>> *>(shared_bytes() + plan::strip_bytes));
     Walk g{0, false, false, 0, 0, 0, 0, {}, {}, shared, shared, ring, 0};
+#elif defined(PLAN_BULK)
+    const RowSlots<input_slots> slots(shared_bytes() + plan::barriers);
+    Walk g{0,  false, false, 0, 0, 0, 0, {}, {}, shared, shared, 0, slots, 0,
+           s.y1 - s.y0 + earlier * rows, s.y1 - s.y0, s.size};
 #else
     Walk g{0, false, false, 0, 0, 0, 0, {}, {}, shared, shared, 0};
 #endif
@@ -301,7 +223,11 @@ __device__ __forceinline__ void walk(const Arguments &a, const Strip &s, SharedA
     g.easy_end = turn_of(a.size[2] - over - (rows - 1) - (plan::carried - 1) * above - s.begin);
     g.store = 1 + turn_of(s.y0 - s.begin + (stages - 1) * lag + levels * below);
     g.from[0] = from.data + s.begin * from.stride_z + s.x;
+#if defined(PLAN_BULK)
+    g.to[0] = to.data + (s.y0 - Index(earlier) * rows) * to.stride_z + s.x;
+#else
     g.to[0] = to.data + s.y0 * to.stride_z + s.x;
+#endif
     if constexpr (plan::carried > 1) {
         const Grid &prev = a.grid[Array<plan::carried - 1>::grid], &second = a.grid[plan::second];
         g.from[plan::carried - 1] = prev.data + (s.begin + above) * prev.stride_z + s.x;
@@ -319,11 +245,7 @@ __device__ __forceinline__ void walk(const Arguments &a, const Strip &s, SharedA
     g.out = rings + g.number * ring_size;
     if (g.first)
         for (int t = 0; t + 1 < input_slots; ++t)
-#if defined(PLAN_NARROW)
-            load_turn(a, s, g, me.lane, t, ring + t * rows * width);
-#else
-            load_turn(a, s, g, me.lane, t, shared + t * plan::carried * rows * width);
-#endif
+            load_turn<false>(a, s, g, me.lane, t, t);
     Sums sums[levels];
 #pragma unroll
     for (int l = 0; l < levels; ++l)
@@ -338,13 +260,24 @@ __device__ __forceinline__ void walk(const Arguments &a, const Strip &s, SharedA
     const Index before = g.number * lag - s.begin;
     const int active = min(turn_of(s.y0 - left * above - (rows - 1) + before), turns);
     const int end = min(turn_of(s.y1 + left * below + before), turns);
-    const int plain = max(active, min(end, turn_of(s.kept_to + levels * below + before)));
-    const int plain_end = max(plain, min(end, turn_of(s.kept_from - (rows - 1) + before)));
+    int plain = max(active, min(end, turn_of(s.kept_to + levels * below + before)));
+    int plain_end = max(plain, min(end, turn_of(s.kept_from - (rows - 1) + before)));
+#if defined(PLAN_BULK)
+    // Plain turns of the first stage ask for rows that find memory wherever they reach.
+    if (g.first) {
+        plain = min(end, max(plain, g.easy - (input_slots - 1)));
+        plain_end = max(plain, min(plain_end, g.easy_end - (input_slots - 1)));
+    }
+#endif
     take_turns<side, Kind::idle>(a, s, me, g, sums, active);
     take_turns<side, Kind::careful>(a, s, me, g, sums, plain);
     take_turns<side, Kind::plain>(a, s, me, g, sums, plain_end);
     take_turns<side, Kind::careful>(a, s, me, g, sums, end);
     take_turns<side, Kind::idle>(a, s, me, g, sums, turns);
+#if defined(PLAN_BULK)
+    if (g.last && me.lane == 0)
+        row_stores_wait();
+#endif
 }
 
 extern "C" __global__ void
@@ -352,9 +285,13 @@ extern "C" __global__ void
         STENCIL_KERNEL(const __grid_constant__ Arguments arguments) {
     // The strip, then the rings.
     Strip &strip = *reinterpret_cast<Strip *>(shared_bytes());
-    static_assert(sizeof(Strip) <= plan::strip_bytes, "room for it");
-    if (threadIdx.x == 0 && threadIdx.z == 0)
+    static_assert(sizeof(Strip) <= plan::barriers, "room for it, and for mbarriers");
+    if (threadIdx.x == 0 && threadIdx.z == 0) {
         strip = strip_of(arguments, blockDim.z);
+#if defined(PLAN_BULK)
+        RowSlots<input_slots>(shared_bytes() + plan::barriers).begin();
+#endif
+    }
     __syncthreads();
     const SharedAt<Real> rings(reinterpret_cast<Real *>(shared_bytes() + plan::strip_bytes));
     if (strip.low || strip.high)

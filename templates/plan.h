@@ -32,7 +32,7 @@ struct plan {
     static constexpr bool all_fixed = true; // every side that the shape reaches over
     static constexpr bool wraps = false, gives_values = false; // some side
     static constexpr int time = 4, lane_x = 20, stages = 4, carried = 1, second = 2;
-    static constexpr int input_slots = 3, strip_bytes = 128, wave = 264;
+    static constexpr int input_slots = 3, strip_bytes = 128, wave = 264, at_once = 2;
     static constexpr bool images = true; // some cells beyond a side are images of others
     static constexpr int words = 2;
     static constexpr bool star = true;
@@ -47,7 +47,7 @@ struct plan {
     static constexpr int results = 1000, result_pitch = 600;
     static constexpr int run = 512;
     static constexpr int lane_y = 1, lanes = 8, ring = 3, halo_x = 4;
-    static constexpr int readers = 224, barriers = 0, completes_y = 1, line_bytes = 128,
+    static constexpr int readers = 224, barriers = 104, completes_y = 1, line_bytes = 128,
                          planes = 18, groups = 1;
     static constexpr int pace_waves = 4, pace_groups = 9;
     static constexpr bool keep = false, corners = false, copy_packs = true;

@@ -120,6 +120,42 @@ __device__ __forceinline__ Strip strip_of(const Arguments &a, int stages) {
     return s;
 }
 
+// ---- the walk ---------------------------------------------------------------------------------
+
+// In each turn a stage takes `rows` rows that the one before made in the turn before.
+struct Walk {
+    int number;
+    bool first, last;
+    int turn;
+    int easy, easy_end; // turns whose loads find memory wherever they reach
+    int store;          // the first turn that stores rows
+    const Stored<Array<0>> *from[plan::carried]; // the next rows to be loaded
+    Stored<Output<0>> *to[plan::carried];        // the next rows to be stored
+    SharedAt<Real> in, out;                      // rings; of the first stage the one that is loaded
+#if defined(PLAN_NARROW)
+    SharedAt<Stored<Array<0>>> loaded; // that one
+#endif
+    int slot; // of the ring that is loaded
+#if defined(PLAN_BULK)
+    RowSlots<input_slots> slots;
+    int odd;         // whether its slots were full an odd number of times
+    Index left, all; // rows that the strip still stores, and of all
+    int stored;      // their points
+#endif
+};
+
+// The first turn that takes no row less than so many after the first of all.
+__device__ __forceinline__ int turn_of(Index row) {
+    constexpr Index most = 1 << 30;
+    return row <= 0 ? 0 : static_cast<int>(min((row + rows - 1) / rows, most));
+}
+__device__ __forceinline__ bool is_easy(const Walk &g, int turn) {
+    return turn >= g.easy && turn < g.easy_end;
+}
+
+// A wave leaves its last level but one, too. Its rows come earlier than those of the last.
+constexpr int earlier = plan::carried > 1 ? (below + rows - 1) / rows : 0; // turns
+
 // ---- rows between stages ----------------------------------------------------------------------
 
 // A thread's points lie side by side in shared memory. Packs as wide as that allows.
@@ -166,41 +202,8 @@ __device__ __forceinline__ Index wrapped(Index i, Index size) {
     return i < 0 ? i + size : i;
 }
 
-template <int count> constexpr int packs = width / count;                      // of a row
-template <int count> constexpr int turns_of = (packs<count> + warp_size - 1) / warp_size; // of a warp
-template <int count> __device__ __forceinline__ bool has(int lane, int k) {
-    return packs<count> % warp_size == 0 || lane + k * warp_size < packs<count>;
-}
-
-// Fills a slot of the first ring, `count` elements at a time, from the strip's first column on. What
-// lies outside of the grid may be anything: here it is the memory of the rows before and after.
-template <int count>
-__device__ __forceinline__ void load_row(const Stored<Array<0>> *row, int lane, SharedAt<Stored<Array<0>>> slot) {
-    const SharedAt<Stored<Array<0>>> to = slot + lane * count;
-#pragma unroll
-    for (int k = 0; k < turns_of<count>; ++k)
-        if (has<count>(lane, k))
-            copy_async<count>(to + k * warp_size * count, row + (lane + k * warp_size) * count);
-}
-
-// The same in a grid without ends, at least as wide as the strip.
-template <int count>
-__device__ __forceinline__ void load_wrapped(const Stored<Array<0>> *row, const Strip &s, Index size, int lane,
-                                             SharedAt<Stored<Array<0>>> slot) {
-#pragma unroll
-    for (int k = 0; k < turns_of<count>; ++k) {
-        const int i = (lane + k * warp_size) * count;
-        const Stored<Array<0>> *from = row + i;
-        if (i < s.wrap_to)
-            from += size;
-        if (i >= s.wrap_from)
-            from -= size;
-        if (has<count>(lane, k))
-            copy_async<count>(slot + i, from);
-    }
-}
-
-// The same for any row, also where no memory lies before or after it.
+// Fills a slot of the first ring with a row of the strip, also where no memory lies before or after
+// the row.
 template <int array>
 __device__ __forceinline__ void load_carefully(const Arguments &a, const Strip &s, Index y, int lane,
                                             SharedAt<Stored<Array<0>>> slot) {
@@ -227,22 +230,4 @@ __device__ __forceinline__ void set_beside(const Place &me, Real (&value)[points
         if (!inside<0, 1> && kept_high(p) >= 0 && me.high_lane == kept_high(p))
             value[p] = Edge<0, 1>::beyond();
     }
-}
-
-template <int count>
-__device__ __forceinline__ void store_row(Stored<Output<0>> *row, int size, int lane, SharedAt<Real> slot) {
-    Pack<Real, count> pack[turns_of<count>];
-#pragma unroll
-    for (int k = 0; k < turns_of<count>; ++k)
-        if (has<count>(lane, k))
-            pack[k] = (slot + (lane + k * warp_size) * count).template read<count>();
-    const int first = lane * count - halo;
-#pragma unroll
-    for (int k = 0; k < turns_of<count>; ++k)
-        if (static_cast<unsigned>(first + k * warp_size * count) < static_cast<unsigned>(size))
-#if defined(PLAN_NARROW)
-            store_narrowed(row + (lane + k * warp_size) * count, pack[k]);
-#else
-            *reinterpret_cast<Pack<Real, count> *>(row + (lane + k * warp_size) * count) = pack[k];
-#endif
 }

@@ -70,6 +70,10 @@ static bool same_name(const char *a, const char *b) {
     }
 }
 
+bool gpu_has_bulk(const gpu *t) {
+    return strlen(t->arch) > strlen("sm_90") || strcmp(t->arch, "sm_90") >= 0;
+}
+
 bool gpu_same_arch(const char *known, const char *arch) {
     size_t length = strlen(arch);
     if (length > 0 && (arch[length - 1] == 'a' || arch[length - 1] == 'f'))

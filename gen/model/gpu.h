@@ -57,6 +57,9 @@ double gpu_l2_rate(const gpu *);
 const gpu *gpu_find(const char *name);
 const gpu *gpu_at(int index);
 
+/* Whether bulk copies and mbarriers serve blocks: on sm_90 and newer. */
+bool gpu_has_bulk(const gpu *);
+
 /* Whether an architecture is that of the table, or a variant of it ("sm_90a"). */
 bool gpu_same_arch(const char *known, const char *arch);
 

@@ -38,7 +38,8 @@ struct form {
     bool points;      /* … or does both */
     bool rows;        /* of sums: row by row of each plane (add_row) */
     bool plain;       /* plan.h need not say how far each array is read */
-    bool packs;       /* it serves rows of packs alone: other calls take a spare */
+    bool packs;       /* it serves rows of packs alone: other calls take a spare … */
+    bool (*packs_of)(const plan *); /* … if this holds of the plan; NULL: it does */
     bool one_way;     /* its blocks do not ask where they stand (Arguments::inner_first) */
     bool narrow;      /* it serves cells of 16 bits */
     bool scales;      /* sums are of a scaled sum (gen/model/model.h), where the update is one */
@@ -122,7 +123,7 @@ static inline const method *plan_method(const plan *p) {
 }
 
 static inline bool plan_has_packs(const plan *p) {
-    return p->form->packs;
+    return p->form->packs && (p->form->packs_of == NULL || p->form->packs_of(p));
 }
 
 /* Whether the rows of a grid, which lie one behind the other, are no packs, so that a spare kernel

@@ -98,7 +98,7 @@ add("heat1d", line(3, 3), lines, { 3, 8 })
 add("given1d", line(8, 3), lines, { 8, 9, 25 })
 
 -- 2D: strips of a warp, and stages.
-local strips = { { 517, 83 }, { 131, 40 }, { 90, 35 }, { 7, 3 }, { 33, 1 }, { 1, 9 } }
+local strips = { { 517, 83 }, { 516, 61 }, { 264, 70 }, { 131, 40 }, { 90, 35 }, { 7, 3 }, { 33, 1 }, { 1, 9 } }
 add("star2d1", "temporal time=4 lane=4 stages=2 coarsen=y16", strips, { 4, 9, 3 })
 add("star2d1", "temporal time=6 lane=6 stages=3 coarsen=y100", strips, { 6, 13, 5 })
 add("star2d1", "temporal time=3 lane=3 stages=1 coarsen=y7", strips, { 6, 4 })

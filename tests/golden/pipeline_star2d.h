@@ -15,6 +15,9 @@ struct Arguments {
 static_assert(sizeof(Arguments) == 160, "the host packs 160 bytes");
 
 #define STENCIL_KERNEL star2d2_kernel
+#define PLAN_PACKS 1 // as plan::packs, for the preprocessor
+#define PLAN_BULK 1 // bulk copies bring rows and take them
+#include "arch/bulk_rows.cuh"
 #define PLAN_KEEPS 0 // a side that the shape reaches over is fixed
 #define PLAN_GIVES 0
 #define PLAN_CLAMPS 0
@@ -33,12 +36,16 @@ struct plan {
     static constexpr bool wraps = true, gives_values = false; // some side
     static constexpr int low_x = 2, low_y = 0, low_z = 2;
     static constexpr int high_x = 2, high_y = 0, high_z = 2;
+    static constexpr bool packs = true; // rows are loaded and stored as packs
+    static constexpr int vector = 2;
     static constexpr int time = 8;
-    static constexpr int stages = 4, lane_x = 10, vector = 2;
-    static constexpr int rows = 2, input_slots = 3, strip_bytes = 128;
+    static constexpr int stages = 4, lane_x = 10;
+    static constexpr int rows = 4, input_slots = 3;
+    static constexpr int strip_bytes = 128, barriers = 104; // where they lie, before the end
     static constexpr int walk = 64, walk_low = 2, walk_high = 2;
     static constexpr int wave = 264; // blocks that run at once
     static constexpr int carried = 1; // rows from step to step: of so many levels
+    static constexpr int at_once = packs ? 4 : 2; // rows whose steps are made together
     static constexpr bool images = false; // some cells beyond a side are images of others
 };
 

@@ -16,6 +16,9 @@ struct Arguments {
 static_assert(sizeof(Arguments) == 512, "the host packs 512 bytes");
 
 #define STENCIL_KERNEL wave_kernel
+#define PLAN_PACKS 1 // as plan::packs, for the preprocessor
+#define PLAN_BULK 1 // bulk copies bring rows and take them
+#include "arch/bulk_rows.cuh"
 #define PLAN_KEEPS 0 // a side that the shape reaches over is fixed
 #define PLAN_GIVES 1
 #define PLAN_CLAMPS 0
@@ -35,12 +38,16 @@ struct plan {
     static constexpr bool wraps = false, gives_values = true; // some side
     static constexpr int low_x = 1, low_y = 0, low_z = 1;
     static constexpr int high_x = 1, high_y = 0, high_z = 1;
+    static constexpr bool packs = true; // rows are loaded and stored as packs
+    static constexpr int vector = 4;
     static constexpr int time = 4;
-    static constexpr int stages = 2, lane_x = 4, vector = 4;
-    static constexpr int rows = 1, input_slots = 3, strip_bytes = 128;
+    static constexpr int stages = 2, lane_x = 4;
+    static constexpr int rows = 1, input_slots = 3;
+    static constexpr int strip_bytes = 128, barriers = 104; // where they lie, before the end
     static constexpr int walk = 32, walk_low = 1, walk_high = 1;
     static constexpr int wave = 2772; // blocks that run at once
     static constexpr int carried = 2; // rows from step to step: of so many levels
+    static constexpr int at_once = 1; // rows whose steps are made together
     static constexpr int second = 3; // the grid of the last level but one
     static constexpr bool images = false; // some cells beyond a side are images of others
 };

@@ -151,7 +151,7 @@ static int64_t registers(const plan *p) {
 }
 
 static const char *fit(job *j, plan *p) {
-    if (strcmp(p->gpu->arch, "sm_90") < 0 && strlen(p->gpu->arch) == strlen("sm_90"))
+    if (!gpu_has_bulk(p->gpu))
         return job_print(j, "bulk copies of tensors need sm_90 or newer, and this is %s",
                          p->gpu->arch);
     const char *refusal = bulk_lay_arrays(j, p);

@@ -6,8 +6,12 @@
 
 enum {
     PIPELINE_ROWS = 2,  /* between two barriers, at most, of words */
+    BULK_ROWS = 4,      /* the same where bulk copies bring and take them */
     PIPELINE_INPUT = 3, /* slots of so many rows that the first stage loads ahead */
     MAX_STAGES = 32,
+    RESERVED = 1024,    /* bytes of shared memory that a block of the driver's takes */
+    MBARRIER_BYTES = 8, /* a slot's */
+    LONG_ROW = 25,      /* operations of a point from which on rows are taken one by one */
 };
 
 /* Rows that go from step to step together: a wave's step reads two levels. */
@@ -22,6 +26,14 @@ static size_t pipeline_bytes(const plan *p, int stages) {
     const size_t made = 2 * (size_t)stages * dtype_words[m->dtype].bytes;
     return PLAN_STRIP_BYTES +
            (size_t)carried(p) * (loaded + made) * (size_t)f->rows * (size_t)f->width[0];
+}
+
+/* Whether bulk copies bring rows and take them: of packs of 16 bytes, which cells are that
+   arithmetic has as they are. */
+static bool by_bulk(const plan *p) {
+    const model *m = p->facts->model;
+    return gpu_has_bulk(p->gpu) && model_storage(m, 0) == m->dtype &&
+           p->schedule.vector * (int)dtype_words[m->dtype].bytes == MAX_PACK_BYTES;
 }
 
 /* For each level of a point, its sums and about one more register, which its row is made of.
@@ -47,6 +59,24 @@ static const char *check_strips(job *j, const plan *p) {
                      p->schedule.tile[0], fewest);
 }
 
+/* The more warps meet at a barrier, the more work there must be between two barriers. */
+static int usual_rows(const plan *p) {
+    return smaller((p->schedule.stages + 1) / 2, PIPELINE_ROWS * (int)plan_words(p));
+}
+/* More rows between two barriers, as far as all resident blocks have room for them. */
+static void widen_turns(plan *p) {
+    const int stages = p->schedule.stages, most = stages < BULK_ROWS ? stages : BULK_ROWS;
+    const int64_t share = p->gpu->shared_per_multiprocessor / p->blocks - RESERVED;
+    const int64_t room = share < p->gpu->shared_per_block ? share : p->gpu->shared_per_block;
+    while (by_bulk(p) && p->fused.rows < most) {
+        p->fused.rows++;
+        if ((int64_t)pipeline_bytes(p, stages) <= room)
+            continue;
+        p->fused.rows--;
+        return;
+    }
+}
+
 static const char *fit(job *j, plan *p) {
     temporal_begin(p);
     plan_set_walk(p, p->schedule.coarsen[1]);
@@ -66,9 +96,7 @@ static const char *fit(job *j, plan *p) {
     if (s->tile[0] % s->vector != 0 || f->halo_low[0] % s->vector != 0)
         return job_print(j, "vec=%d: the tile and the halo before it must be multiples of it",
                          s->vector);
-    /* The more warps meet at a barrier, the more work there must be between two barriers. */
-    const int rows = (s->stages + 1) / 2, most = PIPELINE_ROWS * plan_words(p);
-    f->rows = rows < most ? rows : most;
+    f->rows = usual_rows(p);
     f->input = PIPELINE_INPUT;
     p->tile[0] = p->per_block[0] = s->tile[0];
     p->block[0] = WARP;
@@ -81,8 +109,10 @@ static const char *fit(job *j, plan *p) {
         refusal = check_strips(j, p);
     if (refusal == NULL)
         refusal = temporal_check_registers(j, p, pipeline_registers(p));
-    return refusal != NULL ? refusal
-                           : plan_take_shared(j, p, (int64_t)pipeline_bytes(p, s->stages));
+    if (refusal != NULL)
+        return refusal;
+    widen_turns(p);
+    return plan_take_shared(j, p, (int64_t)pipeline_bytes(p, s->stages));
 }
 
 /* ---- its cost -------------------------------------------------------------------------------- */
@@ -113,13 +143,14 @@ static temporal_work pipeline_work(const plan *p) {
     const int each = s->lane[0] * (int)plan_words(p);
     /* rows taken from and handed to another warp */
     const double ring = carried(p) * 2 * each / pack_of(each);
-    const double turns = temporal_walked(p) + s->stages * p->fused.rows;
-    const double row =
-        levels * level + ring + c->turn / p->fused.rows + c->spill * p->fused.spilled;
+    /* Fitted before turns were widened, and right about which plan is faster ever since. */
+    const int rows = usual_rows(p);
+    const double turns = temporal_walked(p) + s->stages * rows;
+    const double row = levels * level + ring + c->turn / rows + c->spill * p->fused.spilled;
     return (temporal_work){
         .costs = c,
         .slots = turns * row,
-        .latency = turns * (levels * (c->level_cycles + level) + c->turn_cycles / p->fused.rows),
+        .latency = turns * (levels * (c->level_cycles + level) + c->turn_cycles / rows),
         .banks = carried(p) * turns * each * (2 * conflicts(each) + 2.0 / s->stages),
         .loads = carried(p) * temporal_walked(p) * lane * WARP / s->stages,
         .shared = carried(p) * turns * 2 * lane * WARP};
@@ -149,19 +180,49 @@ static void cost(plan *p, const int64_t size[AXES]) {
 
 /* ---- the form -------------------------------------------------------------------------------- */
 
+/* Rows that a lane takes at once: rows one after the other need fewer registers. */
+static void write_at_once(text *t, const plan *p) {
+    const bool wide = plan_words(p) > 1;
+    const int usual = wide ? usual_rows(p) : 1, most = by_bulk(p) ? p->fused.rows : usual;
+    const int at_once = wide && (!by_bulk(p) || p->facts->sum_operations < LONG_ROW) ? most : 1;
+    text_add(t, "    static constexpr int at_once = ");
+    if (at_once != usual)
+        text_printf(t, "packs ? %d : %d", at_once, usual);
+    else
+        text_printf(t, "%d", at_once);
+    text_add(t, "; // rows whose steps are made together\n");
+}
+
+static void macros(text *t, const plan *p, bool packs, bool only_written) {
+    (void)only_written;
+    if (packs && by_bulk(p))
+        text_add(t, "#define PLAN_BULK 1 // bulk copies bring rows and take them\n"
+                    "#include \"arch/bulk_rows.cuh\"\n");
+}
+
+static void needs(const plan *p, program_needs *n) {
+    n->multiple = p->schedule.vector;
+}
+
 static void constants(text *t, const plan *p, const program *program) {
     (void)program;
     const schedule *s = &p->schedule;
     text_printf(
         t,
         "    static constexpr int time = %d;\n"
-        "    static constexpr int stages = %d, lane_x = %d, vector = %d;\n"
-        "    static constexpr int rows = %d, input_slots = %d, strip_bytes = %d;\n"
+        "    static constexpr int stages = %d, lane_x = %d;\n"
+        "    static constexpr int rows = %d, input_slots = %d;\n"
+        "    static constexpr int strip_bytes = %d, barriers = %d; // where they lie, before the "
+        "end\n"
         "    static constexpr int walk = %d, walk_low = %d, walk_high = %d;\n"
         "    static constexpr int wave = %d; // blocks that run at once\n"
         "    static constexpr int carried = %d; // rows from step to step: of so many levels\n",
-        s->time, s->stages, s->lane[0], s->vector, p->fused.rows, p->fused.input, PLAN_STRIP_BYTES,
-        p->walk, p->low[2], p->high[2], plan_resident(p) * p->gpu->multiprocessors, carried(p));
+        s->time, s->stages, s->lane[0], p->fused.rows, p->fused.input, PLAN_STRIP_BYTES,
+        PLAN_STRIP_BYTES - MBARRIER_BYTES * p->fused.input, p->walk, p->low[2], p->high[2],
+        plan_resident(p) * p->gpu->multiprocessors, carried(p));
+    write_at_once(t, p);
+    if (!plan_has_packs(p))
+        text_printf(t, "    static constexpr int vector = %d;\n", s->vector);
     if (carried(p) > 1)
         text_printf(t,
                     "    static constexpr int second = %d; // the grid of the last level but one\n",
@@ -192,6 +253,10 @@ const form temporal_pipeline = {.file = "pipeline.cu",
                                 .barriers = true,
                                 .narrow = true,
                                 .sums = true,
+                                .packs = true,
+                                .packs_of = by_bulk,
+                                .macros = macros,
+                                .needs = needs,
                                 .sums_of = temporal_wave_sums,
                                 .fit = fit,
                                 .cost = cost,
@@ -201,7 +266,7 @@ const form temporal_pipeline = {.file = "pipeline.cu",
                                 .shorten = shorten};
 
 /* What is tried where the constraints leave it open. */
-static const int lanes[] = {4, 5, 6, 7, 8, 9, 10, 12, 14, 16, 18, 20, 22, 24, 0};
+static const int lanes[] = {4, 5, 6, 7, 8, 9, 10, 11, 12, 14, 16, 18, 20, 22, 24, 0};
 static const int stages[] = {1, 2, 4, 6, 8, 0};
 static const int levels[] = {1, 2, 3, 4, 6, 8, 0};
 

@@ -219,6 +219,36 @@ template <int slots, int readers> struct Slots {
     __forceinline__ void release(int) const {
     }
 };
+/* Rows are copied at once, by the lane that asks. */
+template <int slots> struct RowSlots {
+    static constexpr int bytes = 8 * slots;
+    __forceinline__ explicit RowSlots(void *) {
+    }
+    __forceinline__ void begin() const {
+    }
+    __forceinline__ void expect(int, int) const {
+    }
+    template <class T>
+    __forceinline__ void copy(int, SharedAt<T> to, const T *from, int elements) const {
+        memcpy(to.at, from, sizeof(T) * static_cast<decltype(sizeof 0)>(elements));
+    }
+    __forceinline__ void is_filled(int) const {
+    }
+    __forceinline__ void await(int, int) const {
+        __syncwarp(0xFFFFFFFFu);
+    }
+};
+__forceinline__ void row_is_written() {
+}
+template <class T> __forceinline__ void store_row_async(T *to, SharedAt<T> from, int elements) {
+    memcpy(to, from.at, sizeof(T) * static_cast<decltype(sizeof 0)>(elements));
+}
+__forceinline__ void row_stores_commit() {
+}
+__forceinline__ void row_stores_read() {
+}
+__forceinline__ void row_stores_wait() {
+}
 struct Pace {
     template <int waves, int groups> __forceinline__ void begin(unsigned *, int, int, int) {
     }

@@ -272,6 +272,40 @@ static void calls_are_limited(void **state) {
     }
 }
 
+static void bulk_copies_bring_the_rows_of_a_pipeline(void **state) {
+    (void)state;
+    static const struct {
+        const char *schedule, *arch, *dtype, *storage;
+        int multiple; /* of the rows that they bring; 0: they do not */
+    } cases[] = {
+        {"temporal time=8 lane=10 stages=4", "sm_90", "double", "double", 2},
+        {"temporal time=8 lane=10 stages=4", "sm_120", "float", "float", 4},
+        {"temporal time=8 lane=10 stages=4", "sm_80", "double", "double", 0},
+        {"temporal time=9 lane=9 stages=3", "sm_90", "double", "double", 0}, /* an odd halo */
+        {"temporal time=8 lane=10 stages=4", "sm_90", "float", "half", 0},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char text[200];
+        snprintf(text, sizeof text,
+                 "return stencil { name = 's', shape = star(2, 1), coefficients = { 1/2, 1/8, 1/8, "
+                 "1/8, 1/9 }, dtype = '%s', storage = '%s' }",
+                 cases[i].dtype, cases[i].storage);
+        loaded l = the_spec(text);
+        planning p = make(&l, cases[i].schedule, cases[i].arch);
+        assert_false(job_failed(p.job));
+        const program_launch *many = &p.program->launches[0];
+        assert_int_equal(many->grid.spare > 0, cases[i].multiple > 0);
+        assert_int_equal(strstr(p.program->source, "cp.async.bulk.global") != NULL,
+                         cases[i].multiple > 0);
+        if (cases[i].multiple > 0) {
+            assert_int_equal(many->grid.needs.multiple, cases[i].multiple);
+            assert_null(strstr(program_spare_source(p.program), "cp.async.bulk.global"));
+        }
+        job_end(p.job);
+        job_end(l.job);
+    }
+}
+
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(a_plan_is_complete_and_parses_back),
     cmocka_unit_test(auto_is_no_worse_than_any_method),
@@ -283,6 +317,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(what_cannot_be_fused_is_refused),
     cmocka_unit_test(sides_that_nothing_reaches_do_not_matter),
     cmocka_unit_test(calls_are_limited),
+    cmocka_unit_test(bulk_copies_bring_the_rows_of_a_pipeline),
 };
 
 TEST_GROUP(plan, NULL, NULL)

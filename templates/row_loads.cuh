@@ -1,0 +1,128 @@
+// Rows on their way between the grid and the first and last rings of a pipeline, loaded and stored by
+// the lanes of a warp.
+
+#if !defined(PLAN_BULK)
+template <int count> constexpr int packs = width / count;                      // of a row
+template <int count> constexpr int turns_of = (packs<count> + warp_size - 1) / warp_size; // of a warp
+template <int count> __device__ __forceinline__ bool has(int lane, int k) {
+    return packs<count> % warp_size == 0 || lane + k * warp_size < packs<count>;
+}
+
+// Fills a slot of the first ring, `count` elements at a time, from the strip's first column on. What
+// lies outside of the grid may be anything: here it is the memory of the rows before and after.
+template <int count>
+__device__ __forceinline__ void load_row(const Stored<Array<0>> *row, int lane, SharedAt<Stored<Array<0>>> slot) {
+    const SharedAt<Stored<Array<0>>> to = slot + lane * count;
+#pragma unroll
+    for (int k = 0; k < turns_of<count>; ++k)
+        if (has<count>(lane, k))
+            copy_async<count>(to + k * warp_size * count, row + (lane + k * warp_size) * count);
+}
+
+// The same in a grid without ends, at least as wide as the strip.
+template <int count>
+__device__ __forceinline__ void load_wrapped(const Stored<Array<0>> *row, const Strip &s, Index size, int lane,
+                                             SharedAt<Stored<Array<0>>> slot) {
+#pragma unroll
+    for (int k = 0; k < turns_of<count>; ++k) {
+        const int i = (lane + k * warp_size) * count;
+        const Stored<Array<0>> *from = row + i;
+        if (i < s.wrap_to)
+            from += size;
+        if (i >= s.wrap_from)
+            from -= size;
+        if (has<count>(lane, k))
+            copy_async<count>(slot + i, from);
+    }
+}
+
+template <int count>
+__device__ __forceinline__ void store_row(Stored<Output<0>> *row, int size, int lane, SharedAt<Real> slot) {
+    Pack<Real, count> pack[turns_of<count>];
+#pragma unroll
+    for (int k = 0; k < turns_of<count>; ++k)
+        if (has<count>(lane, k))
+            pack[k] = (slot + (lane + k * warp_size) * count).template read<count>();
+    const int first = lane * count - halo;
+#pragma unroll
+    for (int k = 0; k < turns_of<count>; ++k)
+        if (static_cast<unsigned>(first + k * warp_size * count) < static_cast<unsigned>(size))
+#if defined(PLAN_NARROW)
+            store_narrowed(row + (lane + k * warp_size) * count, pack[k]);
+#else
+            *reinterpret_cast<Pack<Real, count> *>(row + (lane + k * warp_size) * count) = pack[k];
+#endif
+}
+
+// Rows of an array; the rows of a wave's level before are `above` rows further on.
+template <int array>
+__device__ __forceinline__ void load_rows(const Arguments &a, const Strip &s, Walk &g, int lane,
+                                          int turn, SharedAt<Stored<Array<0>>> slot) {
+    const Index stride = a.grid[Array<array>::grid].stride_z;
+    const bool easy = is_easy(g, turn);
+    const Stored<Array<0>> *&from = g.from[array];
+#pragma unroll
+    for (int r = 0; r < rows; ++r) {
+        if (!easy)
+            load_carefully<array>(a, s, s.begin + Index(turn) * rows + r + array * above, lane,
+                                  slot + r * width);
+        else if (endless<0> && s.beside && s.wide)
+            load_wrapped<plan::vector>(from, s, a.size[0], lane, slot + r * width);
+        else if (endless<0> && s.beside)
+            load_wrapped<1>(from, s, a.size[0], lane, slot + r * width);
+        else if (s.wide)
+            load_row<plan::vector>(from, lane, slot + r * width);
+        else
+            load_row<1>(from, lane, slot + r * width);
+        from += stride;
+    }
+}
+// Begins to load the rows of a turn. `plain`: it is easy.
+template <bool plain>
+__device__ __forceinline__ void load_turn(const Arguments &a, const Strip &s, Walk &g, int lane,
+                                          int turn, int slot) {
+    constexpr int slot_size = plan::carried * rows * width;
+#if defined(PLAN_NARROW)
+    const SharedAt<Stored<Array<0>>> to = g.loaded + slot * slot_size;
+#else
+    const SharedAt<Real> to = g.in + slot * slot_size;
+#endif
+    load_rows<0>(a, s, g, lane, turn, to);
+    if constexpr (plan::carried > 1)
+        load_rows<plan::carried - 1>(a, s, g, lane, turn, to + rows * width);
+    copies_commit();
+}
+// Until the rows of this turn are there.
+__device__ __forceinline__ void await_rows(Walk &) {
+    copies_wait<input_slots - 2>();
+    warp_barrier();
+}
+
+// Row `first` of those that are stored, and those behind it; those before the first are none.
+template <int grid>
+__device__ __forceinline__ void store_rows(const Arguments &a, const Strip &s,
+                                           Stored<Output<0>> *&to, int lane, Index first,
+                                           SharedAt<Real> made) {
+    const Index left = s.y1 - s.y0 - first;
+#pragma unroll
+    for (int r = 0; r < rows; ++r) {
+        if (r < left && (plan::carried == 1 || first + r >= 0)) {
+            if (s.wide)
+                store_row<plan::vector>(to, s.size, lane, made + r * width);
+            else
+                store_row<1>(to, s.size, lane, made + r * width);
+        }
+        to += a.grid[grid].stride_z;
+    }
+}
+// From the first turn that stores.
+__device__ __forceinline__ void store_turn(const Arguments &a, const Strip &s, Walk &g, int lane,
+                                           SharedAt<Real> made) {
+    const Index first = Index(g.turn - g.store) * rows;
+    if (plan::carried == 1 || first >= 0)
+        store_rows<Output<0>::grid>(a, s, g.to[0], lane, first, made);
+    if constexpr (plan::carried > 1)
+        store_rows<plan::second>(a, s, g.to[plan::carried - 1], lane, first + below,
+                                 made + rows * width);
+}
+#endif
