@@ -31,6 +31,7 @@ template <int slots> struct RowSlots {
     }
     // By all lanes, instead: they have filled the slot themselves.
     __device__ __forceinline__ void is_filled(int slot) const {
+        copies_commit();
         copies_wait<0>();
         asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
         __syncwarp();
