@@ -23,9 +23,9 @@ function field(name,    at, rest) {
 }
 
 BEGIN {
-    split("1d3 1d5 1d7 2d5 2d9 2d9box 2d13 2d17 2d25box 2d49box 3d7 3d13 3d19 3d19cube 3d25 3d27", names)
-    split("3 5 7 5 9 9 13 17 25 49 7 13 19 19 25 27", points)
-    split("1 2 3 1 2 1 3 4 2 3 1 2 3 1 4 1", radius)
+    split("1d3 1d5 1d7 2d5 2d9 2d9box 2d13 2d17 2d25box 2d49box 3d7 3d13 3d19 3d19cube 3d25 3d27 3d125box", names)
+    split("3 5 7 5 9 9 13 17 25 49 7 13 19 19 25 27 125", points)
+    split("1 2 3 1 2 1 3 4 2 3 1 2 3 1 4 1 2", radius)
     for (i in names)
         number[names[i]] = i
 }

@@ -14,7 +14,7 @@ static const char usage[] =
     "usage: stencils [--option VALUE]... [--tiny]\n"
     "  --only one-step,steps,small    which parts of the table\n"
     "  --shape 1d3,1d5,1d7,2d5,2d9,2d9box,2d13,2d17,2d25box,2d49box,\n"
-    "          3d7,3d13,3d19,3d19cube,3d25,3d27\n"
+    "          3d7,3d13,3d19,3d19cube,3d25,3d27,3d125box\n"
     "  --dtype float,double\n"
     "  --size 8192x8192,512x512x512   instead of the usual sizes\n"
     "  --methods auto,naive,tiled,coarsened,register,launches,graph   which columns\n"

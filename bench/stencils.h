@@ -27,7 +27,7 @@ typedef struct shape {
     double goal_of_bound;     /* the goal of many steps, in copies; 0: none */
 } shape;
 
-enum { SHAPES = 16 };
+enum { SHAPES = 17 };
 extern const shape shapes[SHAPES];
 
 /* The weights of specs/; weights of which no two are alike; the same, given at launch. */

@@ -135,6 +135,31 @@ bool matrix_groups_alike(job *j, const matrix *m, int64_t group, int64_t longest
     return sum > 0 && (double)most * (double)count <= 2 * (double)sum;
 }
 
+/* Whether neighbouring rows read x all over, and x is larger than first-level caches: in some
+   groups of a warp's rows most entries have 32 bytes of x for themselves. */
+static bool reads_all_over(job *j, const matrix *m, size_t value_bytes) {
+    enum { GROUP = 32, SECTOR = 32, CACHE = 1 << 20 };
+    const int64_t all = layout_parts(m->rows, WINDOW_ROWS);
+    const int64_t windows = all < WINDOWS ? all : WINDOWS;
+    const int64_t sector = SECTOR / (value_bytes == 8 ? 8 : 4);
+    int64_t entries = 0, sectors = 0;
+    if (m->columns <= CACHE * sector / SECTOR)
+        return false;
+    for (int64_t w = 0; w < windows; w++) {
+        const int64_t row = all * w / windows * WINDOW_ROWS;
+        const matrix part = window_of(j, m, row);
+        int64_t count = 0;
+        while (count < part.entries && part.row[count] < row + GROUP)
+            count++;
+        const int64_t *order = order_of(j, count, part.column);
+        for (int64_t k = 0; k < count; k++)
+            sectors +=
+                k == 0 || part.column[order[k]] / sector != part.column[order[k - 1]] / sector;
+        entries += count;
+    }
+    return 2 * sectors > entries;
+}
+
 static int64_t count_blocks(job *j, const matrix *m, const storage *s, int64_t *of) {
     const int64_t all = layout_parts(m->rows, WINDOW_ROWS);
     const int64_t windows = all < WINDOWS ? all : WINDOWS;
@@ -288,6 +313,13 @@ static bool choose_padded(job *j, const matrix *m, int64_t longest, const packed
     const packed_matrix *p = alike ? &ell : &sell;
     if (!suits(j, m, p, padded_bytes * (double)csr->bytes))
         return false;
+    if (!alike && matrix_groups_alike(j, m, SLICE, longest) &&
+        reads_all_over(j, m, s->value_bytes)) {
+        s->format = FORMAT_CSR;
+        text_add(why, "csr: rows are alike, but read x all over, which padding does not help; ");
+        count_bytes(why, csr->bytes);
+        return true;
+    }
     s->format = alike ? FORMAT_ELL : FORMAT_SELL;
     if (alike)
         text_printf(why, "ell: rows of up to %lld entries pad %lld to %lld; ", (long long)longest,

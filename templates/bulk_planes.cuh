@@ -145,7 +145,8 @@ __device__ __forceinline__ void add(const Cell *shared, int plane, int x, int fi
 #if PLAN_SCALED
 // A thread's points of a row that is complete, in the arrays that are read at the point alone.
 struct OwnPacks {
-    Pack<Cell, plan::vector> pack[plan::arrays - plan::summed];
+    static constexpr int arrays = plan::arrays - plan::summed;
+    Pack<Cell, plan::vector> pack[arrays > 0 ? arrays : 1]; // a function of the sum alone has none
     // The cell (x, y) of a plane is the first of them.
     template <int array = plan::summed>
     __device__ __forceinline__ void read(const Cell *shared, int plane, int x, int y) {

@@ -160,8 +160,15 @@ __device__ __forceinline__ bool packs_inside(const Arguments &a, const Point &p)
 extern "C" __global__ void __launch_bounds__(plan::threads, plan::blocks)
     STENCIL_KERNEL(const __grid_constant__ Arguments arguments) {
     const Arguments &a = arguments;
+#if PLAN_LINE
+    // Blocks and threads of a line have no other axes, and begin sooner for it.
+    const Point origin = {a.begin[0] + Index(blockIdx.x) * plan::tile_x, 0, 0};
+    const bool inner =
+        int(blockIdx.x) >= a.inner_first[0] && int(blockIdx.x) < a.inner_end[0];
+#else
     const Point origin = block_origin(a, plan::tile_x, plan::tile_y, plan::tile_z);
     const bool inner = block_inside(a);
+#endif
     const auto update = [&](int x, int y, int z) {
         const Point p = {origin.x + x * plan::vector, origin.y + y, origin.z + z};
         if (inner || (in_box(a, p) && packs_inside(a, p))) {
@@ -177,9 +184,14 @@ extern "C" __global__ void __launch_bounds__(plan::threads, plan::blocks)
                 update_anywhere(a, p.x + i, p.y, p.z);
         }
     };
+#if PLAN_LINE
+    for_axis<plan::tile_x / plan::vector, plan::threads_x>(threadIdx.x,
+                                                           [&](int x) { update(x, 0, 0); });
+#else
     if constexpr (plan::tile_x / plan::vector == plan::threads_x &&
                   plan::tile_y == plan::threads_y && plan::tile_z == plan::threads_z)
         update(threadIdx.x, threadIdx.y, threadIdx.z);
     else
         for_points<plan::tile_x / plan::vector, plan::tile_y, plan::tile_z>(update);
+#endif
 }

@@ -6,6 +6,7 @@
 //        z     [a b c d]         the points made in this step: in registers since the step before
 //        z-1   [a b c d]
 #include "arch/memory.cuh"
+#include "arch/registers.cuh"
 #include "arch/streaming.cuh"
 
 #include "plan.h"
@@ -137,6 +138,9 @@ extern "C" __global__ void __launch_bounds__(plan::threads, plan::blocks)
         update_small<ByPoint>(a);
         return;
     }
+#endif
+#if PLAN_NEEDS > 0
+    need_registers<PLAN_NEEDS>(a.steps < 0, a.grid[0].data);
 #endif
     Thread thread;
     if (!thread.place(a))

@@ -6,6 +6,7 @@
 //        z     sum |r|   <--   [a b c d] at z, and its neighbours along x
 //        z-1   sum |r|         this one is then complete
 #include "arch/memory.cuh"
+#include "arch/registers.cuh"
 #include "arch/streaming.cuh"
 
 #include "plan.h"
@@ -135,6 +136,9 @@ extern "C" __global__ void __launch_bounds__(plan::threads, plan::blocks)
         update_small<ByPlanes>(arguments);
         return;
     }
+#endif
+#if PLAN_NEEDS > 0
+    need_registers<PLAN_NEEDS>(arguments.steps < 0, arguments.grid[0].data);
 #endif
     Thread thread;
     if (thread.place(arguments))

@@ -94,6 +94,8 @@ typedef struct plan_streamed {
     int lane_y, ahead, slab;
     int packs, beside;
     int together; /* steps that are made at once, for what their points have in common */
+    int needs;    /* registers that a thread takes at least, so that no more blocks are resident; 0:
+                     those that it happens to need */
 } plan_streamed;
 
 typedef struct plan {

@@ -11,7 +11,7 @@
 /* The most steps of a system that a launch makes unless it is told to make more, and the share of a
    single step's time below which they are worth it. */
 enum { MOST_STEPS = 4 };
-static const double PAYS = 0.93;
+static const double PAYS = 0.8;
 
 /* Those that a line asks for, of all stages together; 0: it does not say. */
 static int asked_steps(job *j, const system_model *system, const char *line) {
@@ -105,18 +105,38 @@ static double seconds_of_steps(job *j, const arrangement *single, const family_r
     return t->seconds;
 }
 
-/* How many steps pay, of a run of several. */
-static int choose_steps(job *j, const arrangement *single, const family_request *r) {
-    int best = 1;
+/* How many steps pay, of a run of several, and the line of their launch: strips of warps, which
+   alone are fast enough. NULL: single steps are as fast. */
+static const char *choose_steps(job *j, const arrangement *single, const family_request *r,
+                                int *most) {
+    static const char *const lines[] = {"chained vec=1 lane=2", "chained vec=1 lane=4"};
+    const char *best = NULL;
     double least = PAYS * single->seconds;
-    for (int steps = 2; steps <= MOST_STEPS && steps <= r->steps; steps++) {
-        const double seconds = seconds_of_steps(j, single, r, steps);
-        if (seconds < least) {
-            least = seconds;
-            best = steps;
+    for (int steps = 2; steps <= MOST_STEPS && steps <= r->steps; steps++)
+        for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
+            family_request own = *r;
+            own.schedule = lines[i];
+            const double seconds = seconds_of_steps(j, single, &own, steps);
+            if (seconds < least) {
+                least = seconds;
+                best = lines[i];
+                *most = steps;
+            }
         }
-    }
     return best;
+}
+
+/* Runs of several steps on a GPU, of 2D systems of which nothing is asked. */
+static arrangement *arrange_freely(job *j, const system_model *system, const family_request *r) {
+    arrangement *single = arrange_single(j, system, r);
+    const char *why;
+    int steps = 1;
+    family_request own = *r;
+    if (r->schedule != NULL || r->gpu->processor != NULL || r->steps < 2 ||
+        system->whole->dims != 2 || !system->fuse || !is_one_launch(j, single))
+        return single;
+    own.schedule = choose_steps(j, single, r, &steps);
+    return own.schedule != NULL ? arrange_steps(j, single, &own, steps, &why) : single;
 }
 
 /* The single steps of a run that several steps a launch do not divide: the planner's own if that is
@@ -141,12 +161,8 @@ static arrangement *arrange_rest(job *j, const system_model *system, const famil
 arrangement *system_arrange(job *j, const system_model *system, const family_request *r) {
     const int asked = asked_steps(j, system, r->schedule);
     const char *why;
-    if (asked <= 1) {
-        arrangement *single = arrange_single(j, system, r);
-        const bool free = r->schedule == NULL && asked == 0 && r->gpu->processor == NULL;
-        const int steps = free && r->steps > 1 ? choose_steps(j, single, r) : 1;
-        return steps > 1 ? arrange_steps(j, single, r, steps, &why) : single;
-    }
+    if (asked <= 1)
+        return arrange_freely(j, system, r);
     arrangement *made = arrange_steps(j, arrange_rest(j, system, r), r, asked, &why);
     if (made == NULL)
         job_fail(j, FAULT_PLAN, system->stages[0].model->file, system->stages[0].model->line,

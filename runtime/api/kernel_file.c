@@ -177,7 +177,10 @@ static void code_calls(coder *c, program *p) {
                      p->array_count + p->grid.layer_count - 1);
         if (c->out == NULL)
             call->grids = grids;
+        c->in.bad |= p->grid.ways && call->launch != i;
     }
+    c->in.bad |=
+        p->grid.ways && p->grid.call_count > 0 && p->grid.call_count != program_own_launches(p);
 }
 
 static void code_product(coder *c, program_product *m) {

@@ -10,6 +10,7 @@
 #include <signal.h>
 #include <spawn.h>
 #include <stddef.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -133,15 +134,18 @@ extern char **environ;
 
 /* ---- spawning -------------------------------------------------------------------------------- */
 
-/* The environment with another TMPDIR. */
+/* The environment with another TMPDIR. A compiler looks for its assembler and linker in PATH. */
 static char **environment(job *j, const char *temporary) {
     static const char name[] = "TMPDIR=";
+    static char path[] = "PATH=" COMMAND_PATH;
     size_t count = 0, kept = 0;
     if (temporary == NULL)
         return environ;
     while (environ[count] != NULL)
         count++;
-    char **all = job_array(j, count + 2, sizeof *all);
+    char **all = job_array(j, count + 3, sizeof *all);
+    if (getenv("PATH") == NULL)
+        all[kept++] = path;
     for (size_t i = 0; i < count; i++)
         if (strncmp(environ[i], name, sizeof name - 1) != 0)
             all[kept++] = environ[i];

@@ -12,6 +12,9 @@
 #include "base/job.h"
 #include "runtime/device/device.h"
 
+/* Where programs are searched for without PATH. */
+#define COMMAND_PATH "/usr/local/bin:/usr/bin:/bin"
+
 typedef struct scratch_place scratch_place;
 
 /* Makes BINARY_CUBIN and BINARY_PTX; opened by the first compilation. `path` may be NULL. */

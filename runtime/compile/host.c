@@ -63,7 +63,7 @@ static bool is_program(const char *path) {
 static const char *in_path(job *j, const char *name) {
     const char *rest = getenv("PATH");
     if (rest == NULL)
-        rest = "/usr/local/bin:/usr/bin:/bin";
+        rest = COMMAND_PATH;
     for (;;) {
         const size_t length = strcspn(rest, ":");
         const char *path = length == 0 ? job_print(j, "./%s", name)

@@ -33,18 +33,18 @@ constexpr int places = tile + plan::items;
 static_assert(sizeof(Real) * places * warps <= plan::shared,
               "the host reserves too little shared memory");
 
-// Columns and values of a tile, all asked for at once, then their products with x: those from `low`
-// to `high`, the others are 0.
-struct Tile {
-    Integer column[plan::items];
-    Value value[plan::items];
+// Columns and values of a tile, `items` a lane, all asked for at once, then their products with x: those
+// from `low` to `high`, the others are 0.
+template <int items> struct Tile {
+    Integer column[items];
+    Value value[items];
     int low, high;
 
     __device__ __forceinline__ Tile(const Arguments &a, Index first, int low, int high)
         : low(low), high(high) {
         const Index at = first + lane();
 #pragma unroll
-        for (int k = 0; k < plan::items; ++k) {
+        for (int k = 0; k < items; ++k) {
             const int i = k * warp_size + lane();
             column[k] = 0;
             value[k] = 0;
@@ -55,14 +55,14 @@ struct Tile {
         }
     }
     __device__ __forceinline__ void multiply(const Arguments &a, int vector,
-                                             Real (&product)[plan::items]) const {
+                                             Real (&product)[items]) const {
 #pragma unroll
-        for (int k = 0; k < plan::items; ++k) {
+        for (int k = 0; k < items; ++k) {
             const int i = k * warp_size + lane();
             product[k] = i >= low && i < high ? load_x<plan::cache>(a, column[k], vector) : Real(0);
         }
 #pragma unroll
-        for (int k = 0; k < plan::items; ++k)
+        for (int k = 0; k < items; ++k)
             if (k * warp_size + lane() >= low && k * warp_size + lane() < high)
                 product[k] *= static_cast<Real>(value[k]);
     }
@@ -97,9 +97,9 @@ __device__ __forceinline__ Real add_products(const Real *product, int begin, int
     return sum;
 }
 
-// The first entry of a tile: the one at `low`, or a few before it, where 32 bytes begin.
+// The first entry of a tile: the one at `low`, or one before it where a line of memory begins.
 __device__ __forceinline__ Integer tile_begin(Integer low) {
-    return low & ~static_cast<Integer>(7);
+    return low & ~static_cast<Integer>(warp_size - 1);
 }
 
 // Adds the entries from `low` to before `high`, of which each lane's row has those from `begin` to `end`.
@@ -112,7 +112,7 @@ __device__ __forceinline__ void add_rows(const Arguments &a, Real *product, Inte
         const int below = static_cast<int>(min(left, static_cast<Integer>(tile)));
         const int from = static_cast<int>(max(begin, low) - first);
         const int to = static_cast<int>(min(end - first, static_cast<Integer>(below)));
-        const Tile t(a, first, above, below);
+        const Tile<plan::items> t(a, first, above, below);
 #pragma unroll
         for (int v = 0; v < plan::vectors; ++v) {
             Real made[plan::items];
@@ -153,9 +153,10 @@ __device__ __forceinline__ void take_group(const Arguments &a) {
 
 // Every `cut` entries there is a mark. A row longer than that has one at least, and is cut at its marks: the
 // piece of a mark goes to the next one or the row's end, that of the row's first mark has what lies before,
-// too. Each eighth of a warp looks for the row of another mark; the marks of a warp lie far from each other,
-// so that many warps take the pieces of one row.
-constexpr int part = 8, marks_at_once = warp_size / part;
+// too. Each quarter of a warp looks for the row of a mark, and the warp takes their pieces one after the
+// other, with many entries on their way, because all else waits for them in the end.
+constexpr int part = 8, marks_of_warp = warp_size / part;
+constexpr int piece_items = 16, at_once = warp_size * piece_items;
 
 __device__ __forceinline__ Integer marks_of(const Arguments &a) {
     return static_cast<Integer>((a.entries + plan::cut - 1) / plan::cut);
@@ -168,16 +169,17 @@ __device__ __forceinline__ void take_piece(const Arguments &a, Integer low, Inte
     Integer first = tile_begin(low);
     int above = static_cast<int>(low - first);
 #pragma unroll 1
-    for (Integer left = high - first; left > above; left -= tile) {
-        const Tile t(a, first, above, static_cast<int>(min(left, static_cast<Integer>(tile))));
-        first += tile;
+    for (Integer left = high - first; left > above; left -= at_once) {
+        const Tile<piece_items> t(a, first, above,
+                                  static_cast<int>(min(left, static_cast<Integer>(at_once))));
+        first += at_once;
         above = 0;
 #pragma unroll
         for (int v = 0; v < plan::vectors; ++v) {
-            Real made[plan::items];
+            Real made[piece_items];
             t.multiply(a, v, made);
 #pragma unroll
-            for (int k = 0; k < plan::items; ++k)
+            for (int k = 0; k < piece_items; ++k)
                 sums.of[v] += made[k];
         }
     }
@@ -191,12 +193,10 @@ __device__ __forceinline__ void take_piece(const Arguments &a, Integer low, Inte
 
 __device__ __forceinline__ void take_pieces(const Arguments &a) {
     const Integer marks = marks_of(a);
-    const Integer number = static_cast<Integer>(thread_index() / warp_size);
-    const Integer warps_needed = (marks + marks_at_once - 1) / marks_at_once;
-    if (number >= warps_needed)
-        return; // the whole warp
-    const Integer mark = number + lane() / part * warps_needed;
+    const Integer mark = static_cast<Integer>(thread_index() / part);
     const bool is_there = mark < marks;
+    if (!any_lane(is_there))
+        return; // the whole warp
     const Integer entry = is_there ? mark * plan::cut : 0;
     const Integer row = first_not<part, part>(
         Integer(0), static_cast<Integer>(a.rows),

@@ -40,6 +40,12 @@ cases[#cases + 1] = {
   schedule = "temporal time=4",
   expect = "method temporal: its steps do not know positions, for which the update asks (at)",
 }
+cases[#cases + 1] = {
+  name = "rows of a warp's patches",
+  spec = "return stencil { name = 'p', dims = 3, dtype = 'double', boundary = 'zero', coefficients = { 1 }, shape = box(3, 0) }",
+  schedule = "temporal time=4 tile=16x128 coarsen=z16 lane=2x8",
+  expect = "method temporal: lane: the patches of a warp have 33 rows and parts of a row, and at most 32",
+}
 for _, method in ipairs { "resident", "overlapped" } do
   cases[#cases + 1] = {
     name = "steps of a field whose values no tap reads in " .. method,

@@ -57,6 +57,9 @@ for _, boundary in ipairs { "zero", "fixed" } do
   add("wave2d", 2, waves, wave, "bulk tile=64 coarsen=y16", boundary, "double", grids(2, 132, 35), { parameters = true })
   add("wave3d", 3, waves, wave, "bulk tile=32x16 coarsen=z8", boundary, "float", grids(3, 72, 19, 11), { accuracy = "4", parameters = true })
   add("own value2d", 2, "u = 'inout', c = 'in'", "f.u(HERE) / 2 + apply(lap, f.c) / 16", "bulk tile=128 coarsen=y32", boundary, "float", grids(2, 264, 40))
+  -- Nothing is read at the point alone.
+  add("alone2d", 2, "u = 'inout'", "sin(f.u(HERE) + apply(lap, f.u) / 16)", "bulk tile=128 coarsen=y32", boundary, "float", grids(2, 264, 40))
+  add("alone3d", 3, "u = 'inout'", "max(apply(lap, f.u) / 16, p.k / 8)", "bulk tile=32x16 coarsen=z8", boundary, "double", grids(3, 72, 19, 11), { accuracy = "4", parameters = true })
   add("levels3d", 3, waves, levels, "bulk tile=32x16 coarsen=z8", boundary, "float", grids(3, 72, 19, 11), { accuracy = "4" })
 end
 add("forced2d", 2, "a = 'in', b = 'in', s = 'out'", forced, "bulk tile=128 coarsen=y32", "zero", "float", grids(2, 264, 40), { parameters = true })

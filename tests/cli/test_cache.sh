@@ -115,6 +115,11 @@ exits 0 doctor
 reports 'cache            it is switched off by SG_CACHE'
 holds "$cache"
 
+begin 'an empty environment'
+env -i SG_CACHE=none SG_DATABASE=none "$STENCILGEN" "$spec" --device cpu --size 16x16 -o "$folder" >"$out" 2>"$err" ||
+    flunk "exit code $?: $(cat "$err")"
+reports 'check    right'
+
 begin 'where the user has it'
 unset SG_CACHE
 mkdir "$folder/home" "$folder/xdg"

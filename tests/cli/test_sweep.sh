@@ -100,7 +100,7 @@ case $code in
 esac
 
 begin 'a wrong candidate is a defect'
-real=$(command -v c++ || command -v g++)
+real=${SG_CXX:-$(command -v c++ || command -v g++)}
 cat >"$folder/c++" <<SH
 #!/bin/sh
 for word; do

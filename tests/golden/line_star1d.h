@@ -76,6 +76,7 @@ __device__ __forceinline__ void update_point(const At &at, const Arguments &argu
 }
 #define STENCIL_KERNEL star1d2_step
 #define PLAN_PACKS 1 // as plan::packs, for the preprocessor
+#define PLAN_LINE 1 // the grid has one axis
 #define PLAN_KEEPS 0 // a side that the shape reaches over is fixed
 #define PLAN_GIVES 1
 #define PLAN_CLAMPS 0
@@ -88,7 +89,7 @@ struct plan {
     static constexpr int tile_x = 512, tile_y = 1, tile_z = 1;
     static constexpr int threads_x = 128, threads_y = 1, threads_z = 1;
     static constexpr int threads = threads_x * threads_y * threads_z;
-    static constexpr int blocks = 12; // to leave registers for, a multiprocessor
+    static constexpr int blocks = 16; // to leave registers for, a multiprocessor
     static constexpr int arrays = 1, outputs = 1;
     static constexpr bool all_fixed = false; // every side that the shape reaches over
     static constexpr bool wraps = false, gives_values = true; // some side

@@ -4,6 +4,7 @@
 #define PLAN_SOME_POINTS 1 // of a row alone may be stored
 #define PLAN_HELD_SIDES 0 // for planes that are still to come
 #define PLAN_FLAT 1 // there is no axis y
+#define PLAN_NEEDS 62 // registers, so that blocks do not crowd each other
 #define PLAN_KEEPS 0 // a side that the shape reaches over is fixed
 #define PLAN_GIVES 0
 #define PLAN_CLAMPS 1

@@ -16,7 +16,7 @@ static bool rows_are_short(const matrix *a) {
 }
 
 /* Grouped CSR: from how many entries on a row is cut into pieces of so many. */
-enum { CUT = 1024 };
+enum { CUT = 512 };
 
 int spmv_algorithm(job *j, const pattern_schedule *s, const matrix *a, const gpu *g) {
     bool open = true; /* but for the one number of runs */
@@ -28,13 +28,12 @@ int spmv_algorithm(job *j, const pattern_schedule *s, const matrix *a, const gpu
     const bool balanced = number[SPMV_RUN] + number[SPMV_ABREAST] + number[SPMV_TAPER] != 0;
     const bool grouped = number[SPMV_CUT] != 0;
     const bool tiles = grouped || number[SPMV_ITEMS] + number[SPMV_CACHE] != 0;
-    if (s->format == FORMAT_CSR && !balanced && !tiles && rows_are_short(a))
-        return SPMV_THREAD;
-    if (s->format == FORMAT_CSR) /* where both are meant, the other's numbers are refused */
-        return grouped || (!balanced && a != NULL && matrix_groups_alike(j, a, WARP, CUT))
-                   ? SPMV_GROUPED
-                   : SPMV_BALANCED;
-    return s->format == FORMAT_BCSR ? SPMV_THREAD : SPMV_AUTO;
+    if (s->format != FORMAT_CSR)
+        return s->format == FORMAT_BCSR ? SPMV_THREAD : SPMV_AUTO;
+    /* Where both are meant, the other's numbers are refused. */
+    if (grouped || (!balanced && a != NULL && matrix_groups_alike(j, a, WARP, CUT)))
+        return SPMV_GROUPED;
+    return !balanced && !tiles && rows_are_short(a) ? SPMV_THREAD : SPMV_BALANCED;
 }
 
 /* ---- any format ------------------------------------------------------------------------------ */
@@ -132,14 +131,18 @@ static int passes_for(job *j, const spmv *m, const matrix *a, const gpu *t, int 
    time, the shares of the last quarter are shorter. With 35 M items, 4, 8 and 16 tiles took 293,
    292 and 290 us of floats, and 316, 317 and 322 of doubles; tapered, 297, 290 and 290, and 327,
    314 and 312; 32 tiles at least 295 and 322. Blocks of rows that are read abreast are large: 32
-   took 218 us, 16 took 260. */
+   took 218 us, 16 took 260. Of 17 M items on an H200, 4 a thread in 8 tiles took 112 us of floats
+   and 139 of doubles, in 12 and 16 tiles 115 and 113, 140 and 141; 7 in 8 tiles 124 and 140. */
+enum { USUAL_ITEMS = 7, FEW_ITEMS = 4, MOST_RUN = 16 };
+
 static int run_for(const matrix *a, int items, bool abreast, const gpu *t) {
-    enum { UNKNOWN = 4, MOST = 16, MOST_ABREAST = 32, WARPS = 72, WARPS_ABREAST = 96 };
-    const int most = abreast ? MOST_ABREAST : MOST;
+    enum { UNKNOWN = 4, MOST_ABREAST = 32, WARPS = 72, WARPS_FEW = 128, WARPS_ABREAST = 96 };
+    const int most = abreast ? MOST_ABREAST : MOST_RUN;
+    const int warps = abreast ? WARPS_ABREAST : items <= FEW_ITEMS ? WARPS_FEW : WARPS;
     if (a == NULL)
         return UNKNOWN;
-    const double shares = ((double)a->rows + (double)a->entries) / (WARP * items) /
-                          ((abreast ? WARPS_ABREAST : WARPS) * t->multiprocessors);
+    const double shares =
+        ((double)a->rows + (double)a->entries) / (WARP * items) / (warps * t->multiprocessors);
     return shares < 1 ? 1 : shares > most ? most : (int)shares;
 }
 
@@ -206,7 +209,13 @@ static int apart_for(const storage *s, int threads, const matrix *a) {
 
 /* ---- all together ---------------------------------------------------------------------------- */
 
-enum { DEFAULT_THREADS = 256, FEWER_THREADS = 128, MORE_THREADS = 1024, DEFAULT_COLUMN_LANES = 8 };
+enum {
+    DEFAULT_THREADS = 256,
+    FEWER_THREADS = 128,
+    MANY_THREADS = 512,
+    MORE_THREADS = 1024,
+    DEFAULT_COLUMN_LANES = 8
+};
 
 static int threads_for(const spmv_plan *p, bool abreast) {
     switch (p->schedule.format) {
@@ -215,6 +224,8 @@ static int threads_for(const spmv_plan *p, bool abreast) {
     case FORMAT_CSR:
         if (p->schedule.algorithm == SPMV_BALANCED)
             return abreast ? MORE_THREADS : FEWER_THREADS;
+        if (p->schedule.algorithm == SPMV_GROUPED)
+            return MANY_THREADS;
         return DEFAULT_THREADS;
     case FORMAT_ELL:
     case FORMAT_SELL:
@@ -234,10 +245,10 @@ static int blocks_for(int row_bytes) {
     return blocks < MOST ? blocks : MOST;
 }
 
-/* Of grouped CSR: as few tiles as hold a usual group, which may begin some entries behind its tile.
+/* Of grouped CSR: as few tiles as hold a usual group, which begins somewhere in a line of memory.
  */
 static int grouped_items(const matrix *a) {
-    enum { UNKNOWN = 6, MOST = 8, BEHIND = 7 };
+    enum { UNKNOWN = 6, MOST = 8, BEHIND = WARP / 2 };
     if (a == NULL || a->rows == 0)
         return UNKNOWN;
     const int64_t entries = layout_parts(a->entries * WARP, a->rows) + BEHIND;
@@ -250,8 +261,8 @@ static int grouped_items(const matrix *a) {
    299 and 332. On other GPUs more than 7 doubles need local memory. With 1024 rows of 65 536
    entries, abreast: 3, 4, 5, 7 and 9 items took 256, 234, 218, 238 and 242 us of floats, and 376,
    376, 446, 447 and more of doubles. */
-static int items_for(const spmv *m, const spmv_plan *p, const matrix *a, int threads, int passes,
-                     bool abreast) {
+static int items_for(const spmv *m, const spmv_plan *p, const matrix *a, const gpu *t, int threads,
+                     int passes, bool abreast) {
     const dtype type = m->pattern.functions->dtype;
     const bool alike = p->schedule.format == FORMAT_ELL;
     const bool ell = alike || p->schedule.format == FORMAT_SELL;
@@ -266,8 +277,10 @@ static int items_for(const spmv *m, const spmv_plan *p, const matrix *a, int thr
         return blocks_for(p->storage.block_cols * (int)dtype_words[type].bytes);
     if (p->schedule.algorithm == SPMV_GROUPED)
         return grouped_items(a);
+    if (p->schedule.format == FORMAT_CSR && abreast)
+        return type == DTYPE_DOUBLE ? 4 : 5;
     if (p->schedule.format == FORMAT_CSR)
-        return !abreast ? 7 : type == DTYPE_DOUBLE ? 4 : 5;
+        return a == NULL || run_for(a, USUAL_ITEMS, false, t) == MOST_RUN ? USUAL_ITEMS : FEW_ITEMS;
     if (ell && a != NULL && a->rows > 0) { /* no more places than a pass has, or than most rows
                                               need */
         const int64_t longest = alike ? layout_longest(a) : layout_parts(a->entries, a->rows);
@@ -294,7 +307,8 @@ void spmv_numbers(job *j, const spmv *m, const spmv_plan *p, const family_reques
     const int passes = number[SPMV_PASSES] != 0 || !(s->format == FORMAT_ELL || blocks)
                            ? pattern_or(number[SPMV_PASSES], 1)
                            : passes_for(j, m, a, r->gpu, blocks ? t->block_cols : 1);
-    const int items = pattern_or(number[SPMV_ITEMS], items_for(m, p, a, threads, passes, abreast));
+    const int items =
+        pattern_or(number[SPMV_ITEMS], items_for(m, p, a, r->gpu, threads, passes, abreast));
     const bool runs = s->algorithm == SPMV_RUNS;
     const int run = pattern_or(number[SPMV_RUN],
                                runs ? runs_for(a, r->gpu) : run_for(a, items, abreast, r->gpu));

@@ -330,10 +330,17 @@ static const char *refuse(job *j, const plan_facts *f, const schedule *s) {
 
 /* 3D: as few parts of the walked axis as there are, because each reads a halo of its own. */
 static void candidates(search *s) {
-    static const search_tiles wide[AXES] = {
-        {{512}}, /* refused */
-        {{128}, {192}, {64}, {96}},
-        {{192, 24}, {192, 12}, {192, 16}, {192, 8}, {128, 32}, {128, 24}, {128, 16}, {128, 8}}};
+    static const search_tiles wide[AXES] = {{{512}}, /* refused */
+                                            {{128}, {192}, {64}, {96}},
+                                            {{192, 24},
+                                             {192, 12},
+                                             {192, 16},
+                                             {192, 8},
+                                             {192, 32},
+                                             {128, 32},
+                                             {128, 24},
+                                             {128, 16},
+                                             {128, 8}}};
     static const search_tiles of_16_bits[AXES] = {
         {{512}}, {{192}}, {{192, 32}, {192, 48}, {128, 48}, {96, 64}}};
     static const search_tiles small[AXES] = {{{512}},

@@ -22,7 +22,7 @@ static int64_t strip_registers(const plan *p, const chain_layout *l) {
            plan_words(p) * (held + reach / 2 + 6 * l->points);
 }
 
-static int64_t registers_of(const plan *p, const chain_layout *l) {
+int64_t chained_registers(const plan *p, const chain_layout *l) {
     const model_chain *c = chain_of(p);
     int taps = 0, held = p->array_count;
     for (int e = 0; e < c->stage_count; e++)
@@ -97,7 +97,7 @@ static const char *fit(job *j, plan *p) {
     for (int i = 0; i < chain_of(p)->source_count && has_columns(p); i++)
         if (l.slots[i] > MOST_BACK)
             return "a thread would keep too many rows in registers";
-    const int64_t need = registers_of(p, &l);
+    const int64_t need = chained_registers(p, &l);
     p->estimate.registers = need < MAX_REGISTERS ? (int)need : MAX_REGISTERS;
     while (p->estimate.registers > 32 &&
            threads * round_up(p->estimate.registers, 8) > REGISTERS_PER_MULTIPROCESSOR)
@@ -205,7 +205,10 @@ static void candidates(search *s) {
                 search_leave(s, &c, 0, wide[i], low[0] + high[0]))
                 search_fused(s, c);
         }
-    for (int lane = 2; m->chain != NULL && flat && lane * bytes <= MAX_PACK_BYTES; lane *= 2)
+    /* Of one step, columns are as fast, and what several steps gain is asked for with `lane`. */
+    const bool strips = s->wanted->lane[0] > 1;
+    for (int lane = 2; m->chain != NULL && flat && strips && lane * bytes <= MAX_PACK_BYTES;
+         lane *= 2)
         for (const int *rows = walks; *rows != 0; rows++)
             try_strips(s, lane, *rows);
     if (m->chain == NULL)

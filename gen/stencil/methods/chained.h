@@ -57,6 +57,9 @@ void chained_cost(plan *, const int64_t size[AXES]);
 void chained_column_cost(plan *, const int64_t size[AXES]);
 void chained_strip_cost(plan *, const int64_t size[AXES]);
 
+/* Registers that a thread needs, also more than it can have. */
+int64_t chained_registers(const plan *, const chain_layout *);
+
 /* chained_source.c: its lines of plan.h. */
 void chained_constants(text *, const plan *, const program *);
 void chained_definitions(text *, const plan *);

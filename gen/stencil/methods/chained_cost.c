@@ -94,11 +94,14 @@ void chained_column_cost(plan *p, const int64_t size[AXES]) {
     e->seconds = memory + column_costs.apart * issue + 3e-6;
 }
 
-/* Of strips: instructions of a warp in a turn, for an array and a stored output, for a shuffle;
-   the power that joins the times of instructions and memory. */
+/* Of strips: instructions of a warp in a turn, for an array and a stored output, for a shuffle; how
+   many times as long calls take. How many times as long as instructions and memory one after the
+   other a launch takes; the same with less than three warps a scheduler; and for each register of a
+   thread that spills. Set by elastic waves, the cavity, shallow water and Maxwell's equations, of 1
+   to 4 steps, on an H200. */
 static const struct strip_costs {
-    double turn, array, output, shuffle, apart;
-} strip_costs = {30, 5, 6, 1.2, 0.25};
+    double turn, array, output, shuffle, call, all, few, spilled;
+} strip_costs = {30, 5, 6, 1.2, 1.3, 1.12, 1.2, 0.02};
 
 static double strip_slots(const plan *p, const chain_layout *l) {
     const model_chain *c = chain_of(p);
@@ -115,9 +118,10 @@ static double strip_slots(const plan *p, const chain_layout *l) {
     for (int e = 0; e < c->stage_count; e++) {
         const plan_facts *f = c->stages[e].facts;
         const expr_work calls = f->walked[1][pack]; /* four turns are made together */
-        slots += l->points *
-                 ((f->emitted.additions + pairs * f->emitted.multiplications + calls.units) * rate +
-                  calls.others);
+        slots += l->points * ((f->emitted.additions + pairs * f->emitted.multiplications +
+                               strip_costs.call * calls.units) *
+                                  rate +
+                              calls.others);
     }
     return slots;
 }
@@ -149,7 +153,11 @@ void chained_strip_cost(plan *p, const int64_t size[AXES]) {
     e->loads_per_point = loaded / all;
     e->instructions_per_point = blocks * turns * warps * slots * WARP / all;
     e->bound = issue > most ? "instructions" : memory > l2 ? "device memory" : "the L2";
-    e->seconds = fmax(most, issue) + strip_costs.apart * fmin(most, issue) + 3e-6;
+    const bool few = resident * warps < 12;
+    const int64_t spilled = chained_registers(p, &l) - e->registers;
+    e->seconds = (most + issue) * strip_costs.all * (few ? strip_costs.few : 1) *
+                     (1 + strip_costs.spilled * (double)(spilled > 0 ? spilled : 0)) +
+                 3e-6;
 }
 
 /* The share of the last wave that has no blocks makes memory idle too. */

@@ -41,6 +41,13 @@ static int64_t kept_registers(const plan *p) {
     return (int64_t)((plan_words(p) == 1 ? 0.85 : 0.3) * values);
 }
 
+/* A warp stores single elements row by row: a bit for each row of its patches, and for each of a
+   lane's elements of a row (templates/patch_walk.cuh). */
+static int stored_bits(const plan *p) {
+    const plan_fused *f = &p->fused;
+    return (f->width[0] + WARP - 1) / WARP + WARP / f->lanes * p->schedule.lane[1];
+}
+
 /* Levels keep their own planes where that leaves enough registers; else they read them again. */
 static int64_t choose_keep(plan *p) {
     const int64_t need = levels_registers(p), kept = kept_registers(p);
@@ -82,6 +89,10 @@ static const char *fit(job *j, plan *p) {
                          "tile: %d threads copy a plane of %dx%d points, each at most %d, and hold "
                          "a patch of at most %d",
                          threads, f->width[0], f->width[1], MAX_PATCH, MAX_PATCH);
+    if (stored_bits(p) > MAX_PATCH)
+        return job_print(
+            j, "lane: the patches of a warp have %d rows and parts of a row, and at most %d",
+            stored_bits(p), MAX_PATCH);
     f->input = LEVELS_INPUT;
     f->corners = p->facts->corners;
     p->block[0] = threads;

@@ -220,6 +220,33 @@ static void what_is_left_out_is_set(void **state) {
     run(complete, NULL);
 }
 
+/* Rows of 14 to 16 entries: anywhere in x, or neighbours. */
+static void lie_apart(job *j, void *argument) {
+    enum { ROWS = 2048, COLUMNS = 300000, MOST = 16 };
+    const bool anywhere = *(const bool *)argument;
+    int64_t *row = job_array(j, ROWS * MOST, sizeof *row);
+    int64_t *column = job_array(j, ROWS * MOST, sizeof *column);
+    int64_t count = 0;
+    for (int64_t r = 0; r < ROWS; r++)
+        for (int64_t k = 0, length = MOST - r % 3, step = COLUMNS / length; k < length; k++) {
+            const uint64_t drawn_place = scramble((uint64_t)r, (uint64_t)k) % (uint64_t)step;
+            row[count] = r;
+            column[count++] = anywhere ? k * step + (int64_t)drawn_place : r * 100 + k;
+        }
+    const matrix m = {ROWS, COLUMNS, count, row, column, job_array(j, (size_t)count, 8)};
+    storage s = {0};
+    const char *why = format_choose(j, &m, NULL, &s);
+    assert_int_equal(s.format, anywhere ? FORMAT_CSR : FORMAT_SELL);
+    assert_non_null(strstr(why, anywhere ? "csr: rows are alike, but read x all over" : "sell: "));
+}
+
+static void rows_all_over_x_are_not_padded(void **state) {
+    (void)state;
+    bool anywhere[] = {true, false};
+    run(lie_apart, &anywhere[0]);
+    run(lie_apart, &anywhere[1]);
+}
+
 /* Groups of four rows: each row but one has two entries, that one as many as are asked for. */
 typedef struct groups {
     int64_t rows, other;
@@ -262,6 +289,7 @@ static void groups_are_alike_up_to_twice_the_mean(void **state) {
 
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(groups_are_alike_up_to_twice_the_mean),
+    cmocka_unit_test(rows_all_over_x_are_not_padded),
     cmocka_unit_test(facts_agree_with_counting),
     cmocka_unit_test(symmetry_is_of_values),
     cmocka_unit_test(formats_are_chosen),

@@ -4,6 +4,7 @@
 #define TESTS_UNIT_SPACE_MADE_H
 
 #include "gen/families.h"
+#include "gen/model/plans.h"
 #include "gen/space/space.h"
 #include "matrix/format.h"
 #include "tests/unit/gen/spec/load_spec.h"
@@ -19,11 +20,22 @@ typedef struct made {
     space *space;
 } made;
 
+/* The GPU with the plans that are known of it, as a build of the library has it: else each
+   candidate would read all plans files. */
+static inline const gpu *gpu_with_plans(job *j, const char *arch) {
+    gpu *g = job_alloc(j, sizeof *g);
+    *g = *gpu_find(arch);
+    g->plans = plans_known(j, g);
+    return g;
+}
+
 static inline void make_body(job *j, void *argument) {
     made *m = argument;
     m->subject = spec_load(j, "test.lua", m->text, NULL)->subjects[0];
-    m->request = (family_request){
-        .schedule = m->schedule, .gpu = gpu_find(m->arch), .steps = m->steps, .matrix = m->matrix};
+    m->request = (family_request){.schedule = m->schedule,
+                                  .gpu = gpu_with_plans(j, m->arch),
+                                  .steps = m->steps,
+                                  .matrix = m->matrix};
     memcpy(m->request.size, m->size, sizeof m->size);
     m->space = space_make(j, m->subject, &m->request);
 }
