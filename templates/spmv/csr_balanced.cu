@@ -51,7 +51,7 @@ template <> struct Counted<8> {
 };
 using Count = Counted<sizeof(Integer)>::type;
 
-// How many ends of rows stand among the first `diagonal` items, for each half of the warp those of another
+// How many ends of rows stand among the first `diagonal` items; each half of the warp asks for one
 // diagonal.
 __device__ __forceinline__ Count rows_before(const Arguments &a, Index diagonal) {
     const Index low = diagonal > a.entries ? diagonal - a.entries : 0;

@@ -7,9 +7,8 @@
 //     loaded   0 1   2 3 4       5              by lane
 //
 // Where a row has more products than `alone` in a tile, all lanes add them up. Rows longer than
-// `cut` are left out by their warp: the entries of the whole matrix are cut into pieces of that
-// many, and the first warps find out which of these belong to such a row. A second launch adds up
-// what pieces have.
+// `cut` are left out by their warp. They are cut into pieces, which a launch before takes and which
+// one behind adds up.
 #include "arch/memory.cuh"
 #include "arch/shared.cuh"
 #include "arch/streaming.cuh"
@@ -33,8 +32,8 @@ constexpr int places = tile + plan::items;
 static_assert(sizeof(Real) * places * warps <= plan::shared,
               "the host reserves too little shared memory");
 
-// Columns and values of a tile, `items` a lane, all asked for at once, then their products with x: those
-// from `low` to `high`, the others are 0.
+// Columns and values of a tile, `items` a lane, all asked for at once, then their products with x:
+// those from `low` to `high`, the others are 0.
 template <int items> struct Tile {
     Integer column[items];
     Value value[items];
@@ -102,7 +101,7 @@ __device__ __forceinline__ Integer tile_begin(Integer low) {
     return low & ~static_cast<Integer>(warp_size - 1);
 }
 
-// Adds the entries from `low` to before `high`, of which each lane's row has those from `begin` to `end`.
+// Adds the entries from `low` to before `high`. The lane's row has those from `begin` to `end`.
 __device__ __forceinline__ void add_rows(const Arguments &a, Real *product, Integer low,
                                          Integer high, Integer begin, Integer end, Sums &sums) {
     Integer first = tile_begin(low);
@@ -124,7 +123,7 @@ __device__ __forceinline__ void add_rows(const Arguments &a, Real *product, Inte
             sums.of[v] += add_products(product, from, to);
             warp_barrier(); // and read
         }
-        first += tile;
+        first = static_cast<Integer>(static_cast<Index>(first) + tile); // beyond the last it may wrap
         low = first;
         above = 0;
     }
@@ -151,11 +150,11 @@ __device__ __forceinline__ void take_group(const Arguments &a) {
 
 // ---- pieces of long rows ------------------------------------------------------------------------
 
-// Every `cut` entries there is a mark. A row longer than that has one at least, and is cut at its marks: the
-// piece of a mark goes to the next one or the row's end, that of the row's first mark has what lies before,
-// too. Each quarter of a warp looks for the row of a mark, and the warp takes their pieces one after the
-// other, with many entries on their way, because all else waits for them in the end.
-constexpr int part = 8, marks_of_warp = warp_size / part;
+// Every `cut` entries there is a mark. A row longer than that has one at least, and is cut at its
+// marks: the piece of a mark goes to the next one or the row's end, and that of the row's first mark
+// has what lies before it. Each quarter of a warp looks for the row of a mark. The warp takes their
+// pieces one after the other, with many entries on their way, so that groups need not wait for them.
+constexpr int part = 8;
 constexpr int piece_items = 16, at_once = warp_size * piece_items;
 
 __device__ __forceinline__ Integer marks_of(const Arguments &a) {
@@ -163,15 +162,15 @@ __device__ __forceinline__ Integer marks_of(const Arguments &a) {
 }
 
 // The sum of a piece, as a carry of its row.
-__device__ __forceinline__ void take_piece(const Arguments &a, Integer low, Integer high, Integer row,
+__device__ __forceinline__ void take_piece(const Arguments &a, Integer low, Integer high, Index row,
                                            Index carry, Index carries) {
     Sums sums;
-    Integer first = tile_begin(low);
+    Index first = tile_begin(low);
     int above = static_cast<int>(low - first);
 #pragma unroll 1
-    for (Integer left = high - first; left > above; left -= at_once) {
+    for (Index left = high - first; left > above; left -= at_once) {
         const Tile<piece_items> t(a, first, above,
-                                  static_cast<int>(min(left, static_cast<Integer>(at_once))));
+                                  static_cast<int>(min(left, static_cast<Index>(at_once))));
         first += at_once;
         above = 0;
 #pragma unroll
@@ -198,9 +197,9 @@ __device__ __forceinline__ void take_pieces(const Arguments &a) {
     if (!any_lane(is_there))
         return; // the whole warp
     const Integer entry = is_there ? mark * plan::cut : 0;
-    const Integer row = first_not<part, part>(
-        Integer(0), static_cast<Integer>(a.rows),
-        [&](Integer other) { return load(a.offset + other + 1) <= entry; });
+    const Index row = first_not<part, part>(Index(0), a.rows, [&](Index other) {
+        return load(a.offset + other + 1) <= entry;
+    });
     const Integer begin = load(a.offset + row), end = load(a.offset + row + 1);
     const bool is_cut = is_there && end - begin > plan::cut;
     const Integer low = entry - begin < plan::cut ? begin : entry;
@@ -216,7 +215,6 @@ __device__ __forceinline__ void take_pieces(const Arguments &a) {
 }
 
 // ---- launches -----------------------------------------------------------------------------------
-
 
 #if !defined(PATTERN_KERNEL_1)
 extern "C" __global__ void __launch_bounds__(plan::threads)

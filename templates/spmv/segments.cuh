@@ -96,9 +96,9 @@ __device__ __forceinline__ void add_carries(const Arguments &a, Index count) {
     }
 }
 
-// The first number from `low` on of which `before` does not hold; it holds of none behind it. Each `part` of
-// the warp's lanes looks for one of its own. `askers` of them ask at a time, so that fewer questions follow
-// one another.
+// The first number from `low` on of which `before` does not hold; it holds of none behind it. Each
+// `part` of the warp's lanes looks for one of its own. `askers` of them ask at a time, so that fewer
+// questions follow one another.
 template <int part, int askers, class Number, class Before>
 __device__ __forceinline__ Number first_not(Number low, Number high, const Before &before) {
     const int asker = lane() % part;

@@ -30,10 +30,12 @@ int spmv_algorithm(job *j, const pattern_schedule *s, const matrix *a, const gpu
     const bool tiles = grouped || number[SPMV_ITEMS] + number[SPMV_CACHE] != 0;
     if (s->format != FORMAT_CSR)
         return s->format == FORMAT_BCSR ? SPMV_THREAD : SPMV_AUTO;
+    if (!balanced && !tiles && rows_are_short(a))
+        return SPMV_THREAD;
     /* Where both are meant, the other's numbers are refused. */
-    if (grouped || (!balanced && a != NULL && matrix_groups_alike(j, a, WARP, CUT)))
-        return SPMV_GROUPED;
-    return !balanced && !tiles && rows_are_short(a) ? SPMV_THREAD : SPMV_BALANCED;
+    return grouped || (!balanced && a != NULL && matrix_groups_alike(j, a, WARP, CUT))
+               ? SPMV_GROUPED
+               : SPMV_BALANCED;
 }
 
 /* ---- any format ------------------------------------------------------------------------------ */
@@ -136,7 +138,7 @@ static int passes_for(job *j, const spmv *m, const matrix *a, const gpu *t, int 
 enum { USUAL_ITEMS = 7, FEW_ITEMS = 4, MOST_RUN = 16 };
 
 static int run_for(const matrix *a, int items, bool abreast, const gpu *t) {
-    enum { UNKNOWN = 4, MOST_ABREAST = 32, WARPS = 72, WARPS_FEW = 128, WARPS_ABREAST = 96 };
+    enum { UNKNOWN = 4, MOST_ABREAST = 32, WARPS = 72, WARPS_FEW = 120, WARPS_ABREAST = 96 };
     const int most = abreast ? MOST_ABREAST : MOST_RUN;
     const int warps = abreast ? WARPS_ABREAST : items <= FEW_ITEMS ? WARPS_FEW : WARPS;
     if (a == NULL)
@@ -209,13 +211,7 @@ static int apart_for(const storage *s, int threads, const matrix *a) {
 
 /* ---- all together ---------------------------------------------------------------------------- */
 
-enum {
-    DEFAULT_THREADS = 256,
-    FEWER_THREADS = 128,
-    MANY_THREADS = 512,
-    MORE_THREADS = 1024,
-    DEFAULT_COLUMN_LANES = 8
-};
+enum { DEFAULT_THREADS = 256, FEWER_THREADS = 128, MORE_THREADS = 1024, DEFAULT_COLUMN_LANES = 8 };
 
 static int threads_for(const spmv_plan *p, bool abreast) {
     switch (p->schedule.format) {
@@ -224,8 +220,6 @@ static int threads_for(const spmv_plan *p, bool abreast) {
     case FORMAT_CSR:
         if (p->schedule.algorithm == SPMV_BALANCED)
             return abreast ? MORE_THREADS : FEWER_THREADS;
-        if (p->schedule.algorithm == SPMV_GROUPED)
-            return MANY_THREADS;
         return DEFAULT_THREADS;
     case FORMAT_ELL:
     case FORMAT_SELL:
