@@ -248,8 +248,12 @@ struct Stores {
     template <int output = 0>
     __device__ __forceinline__ void begin(const Arguments &a, const Thread &t) {
         if constexpr (output < plan::outputs) {
+#if PLAN_FLAT && !defined(PLAN_MIXED)
+            to[output] = t.template cell<Output<output>::grid>(a, t.y, t.z);
+#else
             const GridOf<Output<output>> &grid = a.grid[Output<output>::grid];
             to[output] = grid.data + opaque(offset(grid, t.x, t.y, t.z));
+#endif
             begin<output + 1>(a, t);
         }
     }
@@ -282,8 +286,7 @@ struct Stores {
 #endif
             if constexpr (Output<output>::current >= 0)
                 if (stay != 0) {
-                    constexpr int from = Output<output>::current;
-                    const Points current = read_points(t.template cell<from>(a, t.y + j, z));
+                    const Points current = read_points(t.template cell<Output<output>::current>(a, t.y + j, z));
 #pragma unroll
                     for (int i = 0; i < plan::vector; ++i)
                         points.element[i] = stay >> i & 1 ? current.element[i] : points.element[i];

@@ -140,7 +140,8 @@ extern "C" __global__ void __launch_bounds__(plan::threads, plan::blocks)
     }
 #endif
 #if PLAN_NEEDS > 0
-    need_registers<PLAN_NEEDS>(a.steps < 0, a.grid[0].data);
+    if (a.steps < 0) // in no launch, which compilers do not know
+        need_registers<PLAN_NEEDS>(reinterpret_cast<volatile unsigned *>(a.grid[0].data));
 #endif
     Thread thread;
     if (!thread.place(a))

@@ -138,7 +138,8 @@ extern "C" __global__ void __launch_bounds__(plan::threads, plan::blocks)
     }
 #endif
 #if PLAN_NEEDS > 0
-    need_registers<PLAN_NEEDS>(arguments.steps < 0, arguments.grid[0].data);
+    if (arguments.steps < 0) // in no launch, which compilers do not know
+        need_registers<PLAN_NEEDS>(reinterpret_cast<volatile unsigned *>(arguments.grid[0].data));
 #endif
     Thread thread;
     if (thread.place(arguments))

@@ -356,7 +356,15 @@ static void report(const work *w, const ranks *r, session *s, json *j, text *out
     steps_text(&w->steps, out);
 }
 
-/* What --restart says: the steps made, and schedule and size where no option has them. */
+/* Whether --size, if it is there, is the state's. */
+static bool is_of_size(const options *own, const int64_t *size) {
+    bool same = true;
+    for (int i = 0; own->size_count > 0 && i < 3; i++)
+        same = same && (i < own->size_count ? own->size[i] : 1) == size[i];
+    return same;
+}
+
+/* What --restart says: the steps made, the size, and the schedule where no option has it. */
 static int begin_again(work *w, options *own) {
     if (own->restart == NULL)
         return EXIT_DONE;
@@ -365,6 +373,10 @@ static int begin_again(work *w, options *own) {
         return code;
     if (own->schedule == NULL)
         own->schedule = w->from.plan;
+    if (!is_of_size(own, w->from.size))
+        return complain(EXIT_USAGE, own->restart,
+                        "its size is %" PRId64 "x%" PRId64 "x%" PRId64 ", and --size another",
+                        w->from.size[0], w->from.size[1], w->from.size[2]);
     memcpy(own->size, w->from.size, sizeof own->size);
     own->size_count = 3;
     if (own->steps < w->from.steps)

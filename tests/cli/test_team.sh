@@ -470,6 +470,10 @@ exits 2 run $cpu specs/heat3d7.lua --size 9x1 --init u=x --output "$results/b.np
 says '--size has 2 extents, but heat3d7 has 3 dimensions'
 clear_results
 
+begin 'a restart has the size of its state'
+refused 2 'and --size another' $wave --steps 20 --restart "$folder/state" --size 8x8 --ranks 2
+clear_results
+
 begin 'a restart needs no more steps than are made'
 refused 2 '12 steps are made already' $wave --steps 8 --restart "$folder/state" --ranks 2
 exits 0 run $cpu $wave --steps 12 --restart "$folder/state" --ranks 2 --output "$results/b.npy"

@@ -37,7 +37,7 @@ template <Cached, class T> __forceinline__ T load_as(const T *from) {
 __forceinline__ bool lanes_agree(bool vote) {
     return vote;
 }
-template <int count, class T> __forceinline__ void need_registers(bool, T *) {
+template <int count> __forceinline__ void need_registers(volatile unsigned *) {
 }
 template <class T> __forceinline__ T opaque(T number) {
     return number;
