@@ -275,6 +275,12 @@ __device__ __forceinline__ void walk(const Arguments &a, const Strip &s, SharedA
     take_turns<side, Kind::careful>(a, s, me, g, sums, end);
     take_turns<side, Kind::idle>(a, s, me, g, sums, turns);
 #if defined(PLAN_BULK)
+    // What was asked for arrives before the block ends: then its shared memory may be another's.
+#pragma unroll 1
+    for (int t = 0; g.first && t + 1 < input_slots; ++t) {
+        await_rows(g);
+        g.slot = g.slot + 1 == input_slots ? 0 : g.slot + 1;
+    }
     if (g.last && me.lane == 0)
         row_stores_wait();
 #endif
