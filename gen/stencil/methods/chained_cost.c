@@ -64,32 +64,46 @@ static double column_slots(const plan *p) {
     return slots;
 }
 
-/* Blocks of a last wave that is not full leave memory idle too. */
+/* The walks of all blocks: planes that each loads, and its turns, in which it may make none. */
+typedef struct walks {
+    double points, blocks, turns, planes, machine, resident, waves;
+    double idle; /* how many times as long for a last wave that is not full: memory idles too */
+} walks;
+
+static walks walks_of(plan *p, const chain_layout *l, const int64_t size[AXES]) {
+    const int dims = p->facts->model->dims;
+    double covered;
+    walks w = {
+        .points = 1, .blocks = plan_blocks(p, size, &covered), .machine = p->gpu->multiprocessors};
+    for (int axis = 0; axis < dims; axis++)
+        w.points *= (double)size[axis];
+    const double walk = fmin(p->walk, (double)size[dims - 1]);
+    w.turns = walk + l->before + l->turns;
+    w.planes = walk + l->before + l->behind;
+    p->estimate.blocks_resident = plan_resident(p);
+    w.resident = fmin(p->estimate.blocks_resident, ceil(w.blocks / w.machine));
+    w.waves = ceil(w.blocks / (w.machine * w.resident));
+    w.idle = fmin(w.waves * w.machine * w.resident / w.blocks, 2);
+    return w;
+}
+
 void chained_column_cost(plan *p, const int64_t size[AXES]) {
     const model *m = p->facts->model;
     plan_estimate *e = &p->estimate;
     chain_layout l;
     chained_lay(p, &l);
-    const double bytes = (double)dtype_words[m->dtype].bytes, machine = p->gpu->multiprocessors;
-    const double all = (double)size[0] * (double)size[1];
-    double covered;
-    const double blocks = plan_blocks(p, size, &covered);
-    const double walk = fmin(p->walk, (double)size[1]);
-    const double turns = walk + l.before + l.turns, rows = walk + l.before + l.behind;
-    e->blocks_resident = plan_resident(p);
-    const double resident = fmin(e->blocks_resident, ceil(blocks / machine));
-    const double waves = ceil(blocks / (machine * resident));
-    const double idle = fmin(waves * machine * resident / blocks, 2);
+    const walks w = walks_of(p, &l, size);
+    const double bytes = (double)dtype_words[m->dtype].bytes;
     const double threads = plan_threads(p);
-    const double issue =
-        blocks * turns * threads * column_slots(p) * idle / (lanes * machine * p->gpu->clock);
-    const double loaded = blocks * rows * l.plane * p->array_count;
-    const double moved = (loaded + m->output_count * all) * bytes;
-    const double memory = moved / gpu_copy_rate(p->gpu) * idle;
+    const double issue = w.blocks * w.turns * threads * column_slots(p) * w.idle /
+                         (lanes * w.machine * p->gpu->clock);
+    const double loaded = w.blocks * w.planes * l.plane * p->array_count;
+    const double moved = (loaded + m->output_count * w.points) * bytes;
+    const double memory = moved / gpu_copy_rate(p->gpu) * w.idle;
     e->bytes_per_point = (p->array_count + m->output_count) * bytes;
-    e->loads_per_point = loaded / all;
-    e->shared_per_point = blocks * turns * threads * l.exchanges / all;
-    e->instructions_per_point = blocks * turns * threads * column_slots(p) / all;
+    e->loads_per_point = loaded / w.points;
+    e->shared_per_point = w.blocks * w.turns * threads * l.exchanges / w.points;
+    e->instructions_per_point = w.blocks * w.turns * threads * column_slots(p) / w.points;
     e->bound = memory > issue ? "device memory" : "instructions";
     e->seconds = memory + column_costs.apart * issue + 3e-6;
 }
@@ -132,63 +146,47 @@ void chained_strip_cost(plan *p, const int64_t size[AXES]) {
     plan_estimate *e = &p->estimate;
     chain_layout l;
     chained_lay(p, &l);
-    const double bytes = (double)dtype_words[m->dtype].bytes, machine = p->gpu->multiprocessors;
-    const double all = (double)size[0] * (double)size[1];
-    double covered;
-    const double blocks = plan_blocks(p, size, &covered);
-    const double walk = fmin(p->walk, (double)size[1]);
-    const double turns = walk + l.before + l.turns, rows = walk + l.before + l.behind;
-    e->blocks_resident = plan_resident(p);
-    const double resident = fmin(e->blocks_resident, ceil(blocks / machine));
-    const double waves = ceil(blocks / (machine * resident));
-    const double idle = fmin(waves * machine * resident / blocks, 2);
+    const walks w = walks_of(p, &l, size);
+    const double bytes = (double)dtype_words[m->dtype].bytes;
     const double warps = plan_threads(p) / (double)WARP, slots = strip_slots(p, &l);
-    const double issue = blocks * turns * warps * slots * idle / (4 * machine * p->gpu->clock);
-    const double loaded = blocks * rows * warps * l.width[0] * p->array_count;
+    const double issue =
+        w.blocks * w.turns * warps * slots * w.idle / (4 * w.machine * p->gpu->clock);
+    const double loaded = w.blocks * w.planes * warps * l.width[0] * p->array_count;
     const double memory =
-        (p->array_count + m->output_count) * all * bytes * idle / gpu_copy_rate(p->gpu);
-    const double l2 = (loaded + m->output_count * all) * bytes / gpu_l2_rate(p->gpu);
+        (p->array_count + m->output_count) * w.points * bytes * w.idle / gpu_copy_rate(p->gpu);
+    const double l2 = (loaded + m->output_count * w.points) * bytes / gpu_l2_rate(p->gpu);
     const double k = costs.overlap, most = pow(pow(memory, k) + pow(l2, k), 1 / k);
     e->bytes_per_point = (p->array_count + m->output_count) * bytes;
-    e->loads_per_point = loaded / all;
-    e->instructions_per_point = blocks * turns * warps * slots * WARP / all;
+    e->loads_per_point = loaded / w.points;
+    e->instructions_per_point = w.blocks * w.turns * warps * slots * WARP / w.points;
     e->bound = issue > most ? "instructions" : memory > l2 ? "device memory" : "the L2";
-    const bool few = resident * warps < 12;
+    const bool few = w.resident * warps < 12;
     const int64_t spilled = chained_registers(p, &l) - e->registers;
     e->seconds = (most + issue) * strip_costs.all * (few ? strip_costs.few : 1) *
                      (1 + strip_costs.spilled * (double)(spilled > 0 ? spilled : 0)) +
                  3e-6;
 }
 
-/* The share of the last wave that has no blocks makes memory idle too. */
 void chained_cost(plan *p, const int64_t size[AXES]) {
     const model *m = p->facts->model;
     plan_estimate *e = &p->estimate;
     chain_layout l;
     chained_lay(p, &l);
-    const work w = work_of(p, &l);
+    const work of = work_of(p, &l);
+    const walks w = walks_of(p, &l, size);
     const double bytes = (double)dtype_words[m->dtype].bytes;
-    const double warps = plan_threads(p) / (double)WARP, machine = p->gpu->multiprocessors;
-    double covered, points = 1;
-    const double blocks = plan_blocks(p, size, &covered);
-    for (int axis = 0; axis < m->dims; axis++)
-        points *= (double)size[axis];
-    const double walk = fmin(p->walk, (double)size[m->dims - 1]);
-    const double turns = walk + l.before + l.turns, planes = walk + l.before + l.behind;
-    e->blocks_resident = plan_resident(p);
-    const double resident = fmin(e->blocks_resident, ceil(blocks / machine));
-    const double waves = ceil(blocks / (machine * resident));
-    const double idle = fmin(waves * machine * resident / blocks, 2);
-    const double issue = resident * warps * w.slots / 4, banks = resident * warps * w.shared / 128;
-    const double busy = waves * turns * fmax(fmax(issue, banks), w.cycles) / p->gpu->clock;
-    const double moved = (p->array_count + m->output_count) * points * bytes;
-    const double loaded = blocks * planes * l.plane * p->array_count;
-    const double memory = moved / gpu_copy_rate(p->gpu) * idle;
+    const double warps = plan_threads(p) / (double)WARP;
+    const double issue = w.resident * warps * of.slots / 4,
+                 banks = w.resident * warps * of.shared / 128;
+    const double busy = w.waves * w.turns * fmax(fmax(issue, banks), of.cycles) / p->gpu->clock;
+    const double moved = (p->array_count + m->output_count) * w.points * bytes;
+    const double loaded = w.blocks * w.planes * l.plane * p->array_count;
+    const double memory = moved / gpu_copy_rate(p->gpu) * w.idle;
     const double l2 = (loaded * bytes + moved) / gpu_l2_rate(p->gpu), k = costs.overlap;
-    e->bytes_per_point = moved / points;
-    e->loads_per_point = loaded / points;
-    e->shared_per_point = blocks * turns * warps * w.shared / bytes / points;
-    e->instructions_per_point = blocks * turns * warps * w.slots * WARP / points;
+    e->bytes_per_point = moved / w.points;
+    e->loads_per_point = loaded / w.points;
+    e->shared_per_point = w.blocks * w.turns * warps * of.shared / bytes / w.points;
+    e->instructions_per_point = w.blocks * w.turns * warps * of.slots * WARP / w.points;
     e->bound = memory > fmax(busy, l2) ? "device memory" : l2 > busy ? "the L2" : "instructions";
     e->seconds = pow(pow(busy, k) + pow(memory, k) + pow(l2, k), 1 / k) + 3e-6;
 }
