@@ -386,6 +386,17 @@ static int begin_again(work *w, options *own) {
     return EXIT_DONE;
 }
 
+/* A checkpoint that cannot be written costs no computation. */
+static int try_checkpoint(const char *path) {
+    output *file;
+    output_set alone = {0};
+    int code = output_begin(&file, &alone, path);
+    if (code == EXIT_DONE && output_stretch(file, 0, NULL, 0) == NULL)
+        code = EXIT_DATA;
+    output_drop(file);
+    return code;
+}
+
 /* All that is judged, read and opened before the ranks begin. */
 static int prepare(work *w, session *s, ranks *r) {
     const options *own = w->options;
@@ -409,6 +420,8 @@ static int prepare(work *w, session *s, ranks *r) {
         pieces_make(w, r, a);
     if (code == EXIT_DONE)
         code = keep_files(a);
+    if (code == EXIT_DONE && own->checkpoint != NULL && r->speaks)
+        code = try_checkpoint(own->checkpoint);
     if (code == EXIT_DONE && w->from.steps >= 0)
         code = checkpoint_judge(own->restart, &w->from, a, a->plan);
     if (code == EXIT_DONE)

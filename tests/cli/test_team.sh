@@ -430,6 +430,19 @@ says 'x cannot be divided, as some stages or monitors have a periodic boundary t
 rm -f "$folder/ring.lua" "$folder/both.lua"
 clear_results
 
+begin 'points outside of the grid, and checkpoints that cannot be written, on ranks'
+npy f8 "$folder/beyond.npy" '1, 2' 36 12.5
+exits 3 run $cpu "$folder/shot.lua" --input p="$folder/two.npy" --input c="$folder/u.npy" --ranks 2 --steps 12 \
+    --points shot="$folder/shots.npy:$folder/series.npy" --points echo="$folder/shots.npy:$folder/series.npy" \
+    --points rec="$folder/beyond.npy:$results/r.npy" --points ground="$folder/recs.npy:$results/g.npy" --output p="$results/p.npy"
+says 'stencilgen: error: point 0 of '
+for state in "$folder/missing/state" /dev/full; do # before the first step
+    exits 3 run $cpu specs/heat2d5.lua --input "$folder/two.npy" --steps 99 --every 99 --checkpoint $state --json \
+        --output "$results/b.npy"
+    reports '"error": "'$state': error: '
+    grep -q '"parameters"' "$out" && flunk "steps were made before $state was tried"
+done
+
 begin 'a restart goes on with traces and samples'
 shoot "$results/b" "$folder/half.npy" --steps 8 --ranks 2x2 --checkpoint "$folder/shot" \
     --every 3 --every checkpoint=4
