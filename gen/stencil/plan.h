@@ -25,16 +25,18 @@ typedef struct plan_facts {
     expr_count emitted;        /* operations of a point by these expressions … */
     expr_count inside; /* … and of one that no condition on its place singles out, which is
                           what costs count */
+    bool two_ways;     /* points away from the edges have a way of their own */
     int selections;    /* by places, which code asks for also away from the edges */
     expr_work calls[CALL_PACKS]; /* of divisions, functions and choices, for a point of a pack */
     expr_work uniform;           /* of those that are the same for all points: once a thread */
     expr_work walked[2][CALL_PACKS]; /* the same, where 2 and 4 steps of a walk are made together */
-    int nodes;                       /* nodes of the pool before that … */
-    const bool *live;                /* … and which of them the outputs are made of */
-    double sum_operations;           /* of one point by partial sums; 0 where it has none to keep */
-    const scaled_sum *scaled;        /* NULL where the update is none */
-    bool linear;          /* every output is linear, with the same weights for every point */
-    bool corners;         /* some tap has an offset along x and along y */
+    int quotients;            /* divisions by what differs from point to point, and roots of it */
+    int nodes;                /* nodes of the pool before that … */
+    const bool *live;         /* … and which of them the outputs are made of */
+    double sum_operations;    /* of one point by partial sums; 0 where it has none to keep */
+    const scaled_sum *scaled; /* NULL where the update is none */
+    bool linear;              /* every output is linear, with the same weights for every point */
+    bool corners;             /* some tap has an offset along x and along y */
     bool column_or_plane; /* every tap lies in its point's column of the last axis or its plane */
     int taps[2 * MAX_FIELDS]; /* distinct taps, by the model's array */
     int all_taps, plane_taps; /* the latter counts taps after they are moved into one plane of the
