@@ -76,9 +76,7 @@ static void fill_bytes(job *j, measurement *m, void *to, size_t bytes, dtype typ
     }
 }
 
-/* What the spec says that an array of a grid holds: roots of what is never negative there, or
-   quotients by what is never 0, take another way for other numbers, which is slower. */
-static sample content_of(const sg_kernel *k, int which) {
+sample measure_sample(const sg_kernel *k, int which) {
     const program_array *a = &k->program->arrays[which];
     sample out = sample_plain;
     if (k->subject == NULL || !program_is_grid(k->program))
@@ -102,7 +100,7 @@ static sample content_of(const sg_kernel *k, int which) {
 
 static void fill_array(job *j, measurement *m, int which) {
     const program_array *a = &m->kernel->program->arrays[which];
-    const sample of = content_of(m->kernel, which);
+    const sample of = measure_sample(m->kernel, which);
     fill_bytes(j, m, m->arrays[which], (size_t)m->points * a->element_bytes, dtype_find(a->dtype),
                &of, random_stream(1, (uint64_t)which));
 }
