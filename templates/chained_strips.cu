@@ -136,7 +136,7 @@ __device__ __forceinline__ void store_row(const Arguments &a, const Strip &s, co
 #pragma unroll
             for (int k = 0; k < points; ++k)
                 pack.element[k] = value[k];
-            store_pack_once(pack_of(grid.data, s, c, row), pack);
+            *pack_of(grid.data, s, c, row) = pack;
         }
     } else {
 #pragma unroll

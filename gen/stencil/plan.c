@@ -367,7 +367,10 @@ static void count_work(plan_facts *f, job *j) {
     f->uniform = calls_uniform(j, m, inside);
     f->quotients = emit_count_quotients(j, m, inside);
     calls_count(j, m, inside, 1, f->calls);
+    for (int i = 0; m->arranged && i < 3; i++)
+        calls_sharing(j, m, inside, 1 << i, f->shared[i]);
     f->two_ways = in != NULL && !is_joined(f, in);
+    f->ends_of_x = f->two_ways && (in->margin[0][0] > 0 || in->margin[0][1] > 0);
     calls_count(j, m, inside, 2, f->walked[0]);
     calls_count(j, m, inside, 4, f->walked[1]);
 }

@@ -177,7 +177,7 @@ static void try_strips(search *s, int lane, int warps, int rows) {
 /* Wider packs than two columns a lane are asked for: they need more registers, and were faster in
    no system. Many lengths of a walk, because blocks should fill whole waves. */
 static void try_all_strips(search *s, int bytes) {
-    static const int walks[] = {32, 48, 64, 80, 96, 112, 128, 160, 192, 0};
+    static const int walks[] = {48, 64, 80, 96, 112, 128, 160, 192, 0};
     const int most = s->wanted->lane[0] > 0 ? s->wanted->lane[0] : 2;
     for (int lane = 2; lane <= most && lane * bytes <= MAX_PACK_BYTES; lane *= 2)
         for (int warps = 2; warps <= 4; warps *= 2)

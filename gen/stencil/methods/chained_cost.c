@@ -115,18 +115,19 @@ void chained_column_cost(plan *p, const int64_t size[AXES]) {
                  3e-6;
 }
 
-/* Of strips. How many times as long as a copy memory takes. Instructions of a warp in a turn; for
-   an array or a stored output, a row of a point that is kept, and a shuffle; how many times as long
-   calls take. How much longer the few warps of a scheduler take, for the fourth power of their
-   number. The exponent that joins memory and instructions, and the share of an idle last wave that
-   shows. For each doubling of the loop's instructions beyond so many, which the instruction cache
-   does not hold; for each register of a thread that spills. Fitted to 83 launches of 1 to 8 steps
-   of elastic waves, the cavity, shallow water and Maxwell's equations on an H200: 10 % rms. */
+/* Of strips. How many times as long as a copy memory takes, and how much longer for each doubling
+   of a walk, since warps drift apart. Instructions of a warp in a turn; for an array or a stored
+   output, a row of a point that is kept, and a shuffle; how many times as long calls take. How much
+   longer the few warps of a scheduler take, for the fourth power of their number, and for each
+   register of a thread that spills. The exponent that joins memory and instructions, and the share
+   of an idle last wave that shows. Fitted to 95 launches of 1 to 8 steps of elastic waves, the
+   cavity, shallow water and Maxwell's equations on an H200, float and double: 7 % rms. `copy` is 4
+   % above the fit, which was low for single steps, where other methods are as fast. */
 static const struct strip_costs {
-    double copy, turn, array, row, shuffle, call, few, join, idle, long_loop, spilled;
-} strip_costs = {1.34, 5, 3, 1.6, 0.7, 1.67, 1.3, 3.7, 0.68, 0.3, 0.004};
+    double copy, drift, turn, array, row, shuffle, call, few, spilled, join, idle;
+} strip_costs = {1.27, 0.067, 40, 3, 1.1, 0.7, 2, 1.7, 0.004, 6, 0.37};
 
-enum { STRIP_TURNS = 4, SHORT_LOOP = 3000 }; /* turns that are made together */
+enum { STRIP_TURNS = 4, SHORT_WALK = 32 }; /* turns that are made together */
 
 /* Of a warp in a turn: instructions, and those of them that the multiply-add units make, at the
    rate of the usual ones. */
@@ -159,13 +160,11 @@ static double strip_slots(const plan *p, const chain_layout *l, double *units) {
 static double strip_issue(const plan *p, const chain_layout *l, const walks *w, double *slots) {
     double units;
     *slots = strip_slots(p, l, &units);
-    const double warps = plan_threads(p) / (double)WARP,
-                 rate = lanes / p->gpu->fma_lanes[p->facts->model->dtype];
+    const double warps = plan_threads(p) / (double)WARP;
+    const double rate = lanes / p->gpu->fma_lanes[p->facts->model->dtype];
     const double busy = rate > 1 ? pow(pow(*slots, 4) + pow(units, 4), 0.25) : *slots;
-    const double loop = fmax(log2(STRIP_TURNS * *slots / SHORT_LOOP), 0);
     const double turns = STRIP_TURNS * ceil(w->turns / STRIP_TURNS);
-    return w->blocks * turns * warps * busy * (1 + strip_costs.long_loop * loop) /
-           (4 * w->machine * p->gpu->clock);
+    return w->blocks * turns * warps * busy / (4 * w->machine * p->gpu->clock);
 }
 
 /* Strips overlap, and what neighbours load too comes from the L2. */
@@ -184,8 +183,9 @@ void chained_strip_cost(plan *p, const int64_t size[AXES]) {
     const double issue = all * (1 + strip_costs.few / pow(each, 4)) *
                          (1 + strip_costs.spilled * (double)(spilled > 0 ? spilled : 0));
     const double loaded = w.blocks * w.planes * warps * l.width[0] * p->array_count;
-    const double memory = strip_costs.copy * (p->array_count + m->output_count) * w.points * bytes /
-                          gpu_copy_rate(p->gpu);
+    const double drift = 1 + strip_costs.drift * fmax(log2(p->walk / (double)SHORT_WALK), 0);
+    const double memory = strip_costs.copy * drift * (p->array_count + m->output_count) * w.points *
+                          bytes / gpu_copy_rate(p->gpu);
     const double l2 = (loaded + m->output_count * w.points) * bytes / gpu_l2_rate(p->gpu);
     const double k = strip_costs.join;
     e->bytes_per_point = (p->array_count + m->output_count) * bytes;

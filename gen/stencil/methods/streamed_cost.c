@@ -66,11 +66,20 @@ static double step_instructions(const plan *p, bool spare) {
            2 * spilled + costs.spilled * larger(spilled - FEW_SPILLED, 0);
 }
 
+/* The share of sums and products that packs and steps made together leave. */
+static double shared_share(const plan *p) {
+    int pack = 0, steps = p->streamed.together == 4 ? 2 : p->streamed.together - 1;
+    while (pack + 1 < CALL_PACKS && 2 << pack <= p->schedule.vector)
+        pack++;
+    return p->facts->model->arranged ? p->facts->shared[steps][pack] : 1;
+}
+
 static double count_instructions(const plan *p, bool spare) {
     const expr_count c = p->facts->inside;
     const double points = (double)p->schedule.vector * p->streamed.lane_y;
-    const double arithmetic =
-        p->form->sums ? p->facts->sum_operations : c.additions + pairs * c.multiplications;
+    const double arithmetic = p->form->sums
+                                  ? p->facts->sum_operations
+                                  : shared_share(p) * (c.additions + pairs * c.multiplications);
     const double walk = p->form->sums ? 1 + (p->low[2] + p->high[2]) / (double)p->walk : 1;
     return walk * arithmetic * lanes / p->gpu->fma_lanes[p->facts->model->dtype] +
            (p->form->sums ? 0
@@ -171,7 +180,7 @@ static double loads_apart(const plan *p, const int64_t size[AXES]) {
 static double edges(const plan *p, const int64_t size[AXES]) {
     static const double both = 0.3;
     const double share = fmin(2.0 * p->tile[0] / (double)size[0], 1);
-    return p->facts->two_ways ? 1 + both * share * (1 - 1 / ceil(plan_threads(p) / 32.0)) : 1;
+    return p->facts->ends_of_x ? 1 + both * share * (1 - 1 / ceil(plan_threads(p) / 32.0)) : 1;
 }
 
 /* The share of blocks of a wave that a size leaves without work; and how far a block's size is
