@@ -37,6 +37,35 @@ template <Cached, class T> __forceinline__ T load_as(const T *from) {
 __forceinline__ bool lanes_agree(bool vote) {
     return vote;
 }
+/* A host divides without branches. */
+struct Exact {
+    static constexpr bool odd = false;
+    template <class T> __forceinline__ T reciprocal(T x) {
+        return T(1) / x;
+    }
+    template <class T> __forceinline__ T quotient(T a, T b) {
+        return a / b;
+    }
+    __forceinline__ float root(float x) {
+        return sqrtf(x);
+    }
+    __forceinline__ double root(double x) {
+        return sqrt(x);
+    }
+};
+using Quick = Exact;
+template <class Numbers, class At> struct By : At {
+    Numbers &numbers;
+    template <class T> __forceinline__ T reciprocal(T x) const {
+        return numbers.reciprocal(x);
+    }
+    template <class T> __forceinline__ T quotient(T a, T b) const {
+        return numbers.quotient(a, b);
+    }
+    template <class T> __forceinline__ T root(T x) const {
+        return numbers.root(x);
+    }
+};
 template <int count> __forceinline__ void need_registers(volatile unsigned *) {
 }
 template <class T> __forceinline__ T opaque(T number) {
