@@ -98,7 +98,8 @@ template <int y> struct Lines<plan::summed, y> {
 };
 
 // Blocks begin at multiples of `lane_y` of the whole grid, so that a point's row of a thread, and
-// with it the order of its sum, does not depend on the box: its first rows may lie before the box.
+// with it the order of its sum, does not depend on the box. So the first `inner_first[1]` rows of the
+// first block lie before the box.
 __device__ __forceinline__ bool is_before(const Arguments &a, Index y) {
     return plan::lane_y > 1 && y < a.begin[1] + a.inner_first[1];
 }
