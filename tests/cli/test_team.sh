@@ -522,7 +522,7 @@ refused 3 'truncated' $wave --steps 20 --restart "$folder/truncated" --ranks 2 \
 head -c 100 "$folder/state" >"$folder/stump"
 refused 3 'no checkpoint' $wave --steps 20 --restart "$folder/stump" --ranks 2
 refused 3 'no checkpoint' $wave --steps 20 --restart "$folder/two.npy" --ranks 2
-refused 3 'cannot be read' $wave --steps 20 --restart "$folder/nothing" --ranks 2
+refused 3 'cannot open: No such file or directory' $wave --steps 20 --restart "$folder/nothing" --ranks 2
 sed 's/^steps 12$/steps -2/' "$folder/state" >"$folder/damaged"
 refused 3 'no checkpoint' $wave --steps 20 --restart "$folder/damaged" --ranks 2
 sed 's/^size 37 13 1$/size 37 14 1/' "$folder/state" >"$folder/damaged"
