@@ -45,7 +45,7 @@ struct plan {
     static constexpr int walk = 64, walk_low = 2, walk_high = 2;
     static constexpr int wave = 264; // blocks that run at once
     static constexpr int carried = 1; // rows from step to step: of so many levels
-    static constexpr int at_once = packs ? 4 : 2; // rows whose steps are made together
+    static constexpr int at_once = 4; // rows whose steps are made together
     static constexpr bool images = false; // some cells beyond a side are images of others
 };
 

@@ -257,11 +257,13 @@ template <int slots> struct RowSlots {
     }
     __forceinline__ void expect(int, int) const {
     }
+    __forceinline__ void expect_more(int, int) const {
+    }
     template <class T>
     __forceinline__ void copy(int, SharedAt<T> to, const T *from, int elements) const {
         memcpy(to.at, from, sizeof(T) * static_cast<decltype(sizeof 0)>(elements));
     }
-    __forceinline__ void is_filled(int) const {
+    __forceinline__ void will_be_filled(int) const {
     }
     __forceinline__ void await(int, int) const {
         __syncwarp(0xFFFFFFFFu);
