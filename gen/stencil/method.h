@@ -189,6 +189,7 @@ double block_walk_cycles(const plan *);
 double block_load_cycles(const plan *);
 /* The edge of a block that stages, and of one that loads packs. */
 double block_edge(const plan *);
+double block_tile_edge(const plan *); /* of tiles whose halo is found cell by cell */
 double block_pack_edge(const plan *);
 /* Constants of a block that walks. */
 void block_write_walk(text *, const plan *, const program *);
