@@ -102,12 +102,24 @@ static void list_ways(writing *w) {
         w->step->in_place[i] = false;
 }
 
+/* A launch of several steps takes a part for a whole grid, and so for each step needs what its
+   stages reach in all. Single steps that substitute one stage into another may read less. */
+static void widen_reach(const arrangement *a, program *out) {
+    const model *m = a->stages[0].model;
+    for (int axis = 0; axis < out->dims && a->single != NULL; axis++) {
+        out->grid.low[axis] = larger(out->grid.low[axis], (m->low[axis] + a->steps - 1) / a->steps);
+        out->grid.high[axis] =
+            larger(out->grid.high[axis], (m->high[axis] + a->steps - 1) / a->steps);
+    }
+}
+
 /* What a step reads in all, and where: a team's ghost cells. */
 static void list_reach(writing *w) {
     const system_step *step = w->step;
     program *out = w->out;
     memcpy(out->grid.low, step->reach.low, sizeof out->grid.low);
     memcpy(out->grid.high, step->reach.high, sizeof out->grid.high);
+    widen_reach(w->of, out);
     memcpy(out->grid.periodic, step->periodic, sizeof out->grid.periodic);
     memcpy(out->grid.uncut, step->mixed, sizeof out->grid.uncut);
     for (int i = 0; i < out->array_count; i++) {

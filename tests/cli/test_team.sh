@@ -409,6 +409,22 @@ reports 'points   rec: 60 recorded in'
 reports 'monitor  cells: '
 clear_results
 
+# Planned for a GPU, a single step substitutes the first stage. At an end of a part that keeps more cells than are read of it.
+begin 'several steps of a system, planned for a GPU'
+cat >"$folder/kept.lua" <<'END'
+return system { name = "kept", boundary = "fixed", fields = { a = "inout", b = "inout", d = "inout" }, stages = {
+  { update = function(f) return { b = f.b(0, 0) / 2 + apply(laplacian { dims = 2 }, f.a) / 8, d = f.a(0, 0) / 2 } end },
+  { update = function(f) return { a = f.a(0, 0) / 2 + f.d(-1, 1) / 4 } end },
+} }
+END
+for ranks in 1x1 2x1 2x2; do
+    exits 0 run $cpu --arch sm_90 "$folder/kept.lua" --input a="$folder/two.npy" --input b="$folder/u.npy" --input d="$folder/v.npy" \
+        --steps 4 --schedule '1-2: chained vec=1 time=2' --ranks $ranks --output a="$results/a-$ranks.npy"
+    alike "$results/a-1x1.npy" "$results/a-$ranks.npy"
+done
+rm -f "$folder/kept.lua"
+clear_results
+
 # The steps do not read along y, and the map does, across the ends; then the map is no ring along x, and the steps are.
 begin 'monitors that read across ends where steps do not'
 cat >"$folder/ring.lua" <<'END'
