@@ -64,7 +64,8 @@ struct form {
                                     NULL: it does not */
     void (*needs)(
         const plan *,
-        program_needs *); /* what a call must have for this kernel; other calls take a spare */
+        program_needs *);      /* what a call must have for this kernel; other calls take a spare */
+    int (*lane)(const plan *); /* program_launch.lane; NULL: 1 */
     void (*box)(const plan *, const plan_array *,
                 int box[AXES]); /* of an array, what the kernel fetches by a bulk copy */
 
