@@ -260,8 +260,8 @@ typedef struct program {
             bool periodic[PROGRAM_AXES];               /* both ends of the axis */
             int turned[PROGRAM_AXES]; /* cells that the part at an end of the axis needs, as mirrors
                                          turn reads back into it; 0: neither end mirrors */
-            bool uncut[PROGRAM_AXES]; /* no team can divide the axis: some calls read across its
-                                         ends and others do not */
+            bool uncut[PROGRAM_AXES]; /* no team can divide the axis: some calls, or maps of
+                                         monitors, read across its ends and others do not */
             bool positions;           /* points ask where they lie, and for the step */
             bool corners;          /* a point reads others that differ from it along several axes */
             program_layer *layers; /* one fewer than launches; ways: see there; calls: any number,

@@ -106,6 +106,13 @@ static const char *lay_thread(job *j, plan *p) {
     return NULL;
 }
 
+/* Quotients and roots of a row of points are made together, if no steps are. Few of them are not
+   worth the second way. */
+static bool quick(const plan *p) {
+    enum { SOME = 4 };
+    return p->facts->quotients >= SOME && p->streamed.together <= 1 && p->schedule.vector > 1;
+}
+
 /* Registers of a thread: a base for addresses and coordinates, and what it holds, some of it twice
    while the next plane arrives. Fitted to what the assembler needed before it spilled. */
 static int registers(job *j, plan *p) {
@@ -113,9 +120,11 @@ static int registers(job *j, plan *p) {
     const int base = p->axes[1] < 0 ? 41 : 33; /* flat ones fill a multiprocessor anyway */
     const int held = base + words * add_lines(j, p) * 132 / 100;
     const int each =
-        words > 1 ? 52 : 12; /* what of steps together spills costs more than warps do */
+        words > 1 ? 52 : 16; /* what of steps together spills costs more than warps do */
     const int least = p->streamed.together > 1 ? 64 + each * p->schedule.vector : 0;
-    return larger(held, least);
+    /* Without branches compilers compute all of them at once. */
+    const int quotients = quick(p) ? words * p->schedule.vector * p->facts->quotients * 13 / 10 : 0;
+    return larger(held, least) + quotients;
 }
 
 /* Steps that are made at once, where that saves divisions, roots or functions: the quotient that a
@@ -337,6 +346,7 @@ static const form planes_form = {.file = "streamed.cu",
                                  .one_way = true,
                                  .macros = macros,
                                  .definitions = write_lines,
+                                 .quick = quick,
                                  .needs = needs,
                                  .fit = fit,
                                  .cost = streamed_cost,
