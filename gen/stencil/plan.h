@@ -104,6 +104,7 @@ typedef struct plan_streamed {
     int together; /* steps that are made at once, for what their points have in common */
     int needs;    /* registers that a thread takes at least, so that no more blocks are resident; 0:
                      those that it happens to need */
+    int spare_registers; /* what a thread would need where rows are no packs */
 } plan_streamed;
 
 typedef struct plan {

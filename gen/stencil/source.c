@@ -82,6 +82,7 @@ void source_describe_launch(const plan *p, program_launch *l) {
     l->barriers = p->form->barriers;
     l->grid.vector = p->schedule.vector;
     l->grid.steps = 1;
+    l->grid.lane = p->form->lane != NULL ? p->form->lane(p) : 1;
     for (int k = 0; k < AXES; k++) {
         l->grid.axes[k] = p->axes[k];
         l->per_block[k] = p->per_block[k];

@@ -436,6 +436,8 @@ exits 3 run $cpu "$folder/shot.lua" --input p="$folder/two.npy" --input c="$fold
     --points shot="$folder/shots.npy:$folder/series.npy" --points echo="$folder/shots.npy:$folder/series.npy" \
     --points rec="$folder/beyond.npy:$results/r.npy" --points ground="$folder/recs.npy:$results/g.npy" --output p="$results/p.npy"
 says 'stencilgen: error: point 0 of '
+exits 2 run $cpu specs/heat2d5.lua --init u=0 --size 9223372036854775807x2 --ranks 2 --output "$results/p.npy"
+says 'stencilgen: error: the grid has more than'
 for state in "$folder/missing/state" /dev/full; do # before the first step
     exits 3 run $cpu specs/heat2d5.lua --input "$folder/two.npy" --steps 99 --every 99 --checkpoint $state --json \
         --output "$results/b.npy"
@@ -520,7 +522,7 @@ refused 3 'truncated' $wave --steps 20 --restart "$folder/truncated" --ranks 2 \
 head -c 100 "$folder/state" >"$folder/stump"
 refused 3 'no checkpoint' $wave --steps 20 --restart "$folder/stump" --ranks 2
 refused 3 'no checkpoint' $wave --steps 20 --restart "$folder/two.npy" --ranks 2
-refused 3 'cannot be read' $wave --steps 20 --restart "$folder/nothing" --ranks 2
+refused 3 'cannot open: No such file or directory' $wave --steps 20 --restart "$folder/nothing" --ranks 2
 sed 's/^steps 12$/steps -2/' "$folder/state" >"$folder/damaged"
 refused 3 'no checkpoint' $wave --steps 20 --restart "$folder/damaged" --ranks 2
 sed 's/^size 37 13 1$/size 37 14 1/' "$folder/state" >"$folder/damaged"

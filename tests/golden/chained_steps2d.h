@@ -251,29 +251,37 @@ template <> struct Stage<3> {
 
 #define STENCIL_KERNEL waves_2
 #define PLAN_PACKS 1 // as plan::packs, for the preprocessor
-#define PLAN_LINE 0 // the grid has one axis
+#define PLAN_QUICK 0 // quotients and roots of several points ask one question
+#define PLAN_WIDE_SIDES 0 // what lies next to packs comes by packs
+#define PLAN_EARLY 0 // loads at the edges wait for no others
+#define PLAN_SOME_POINTS 0 // of a row alone may be stored
+#define PLAN_HELD_SIDES 0 // for planes that are still to come
+#define PLAN_FLAT 1 // there is no axis y
+#define PLAN_NEEDS 0 // registers, so that blocks do not crowd each other
 #define PLAN_KEEPS 0 // a side that the shape reaches over is fixed
 #define PLAN_GIVES 1
 #define PLAN_CLAMPS 1
 #define PLAN_MIRRORS 0
 #define PLAN_WRAPS 0
-#define PLAN_HAS_Y 1
-#define PLAN_HAS_Z 0
+#define PLAN_HAS_Y 0
+#define PLAN_HAS_Z 1
 #define PLAN_POSITIONS 1 // the update asks where its point lies
 
 struct plan {
-    static constexpr int tile_x = 64, tile_y = 4, tile_z = 1;
-    static constexpr int threads_x = 16, threads_y = 4, threads_z = 1;
+    static constexpr int tile_x = 256, tile_y = 1, tile_z = 1;
+    static constexpr int threads_x = 128, threads_y = 1, threads_z = 1;
     static constexpr int threads = threads_x * threads_y * threads_z;
-    static constexpr int blocks = 18; // to leave registers for, a multiprocessor
+    static constexpr int blocks = 8; // to leave registers for, a multiprocessor
     static constexpr int arrays = 3, outputs = 3;
     static constexpr bool all_fixed = false; // every side that the shape reaches over
     static constexpr bool wraps = false, gives_values = true; // some side
-    static constexpr int low_x = 1, low_y = 2, low_z = 0;
-    static constexpr int high_x = 1, high_y = 1, high_z = 0;
+    static constexpr int low_x = 1, low_y = 0, low_z = 2;
+    static constexpr int high_x = 1, high_y = 0, high_z = 1;
     static constexpr bool packs = true; // rows are loaded and stored as packs
-    static constexpr int vector = 4;
-    static constexpr int rows = 7;
+    static constexpr int vector = 2;
+    static constexpr int lane_y = 1, walk = 4, ahead = 2;
+    static constexpr int slab = 4000000; // points that are walked through together
+    static constexpr bool flat = true; // as PLAN_FLAT
 };
 
 // The arrays that taps read.
@@ -297,20 +305,20 @@ template <Boundary rule> struct Side {
 template <int axis, int side> struct Edge;
 template <> struct Edge<0, 0> : Side<Boundary::zero> {};
 template <> struct Edge<0, 1> : Side<Boundary::zero> {};
-template <> struct Edge<1, 0> : Side<Boundary::zero> {};
+template <> struct Edge<1, 0> : Side<Boundary::clamp> {};
 template <> struct Edge<1, 1> : Side<Boundary::clamp> {};
-template <> struct Edge<2, 0> : Side<Boundary::clamp> {};
+template <> struct Edge<2, 0> : Side<Boundary::zero> {};
 template <> struct Edge<2, 1> : Side<Boundary::clamp> {};
 
-// The rows of x that a point's taps read.
-template <int row> struct Row;
-template <> struct Row<0> { static constexpr int array = 1, dy = 0, dz = 0, low = 1, high = 0; };
-template <> struct Row<1> { static constexpr int array = 0, dy = 0, dz = 0, low = 1, high = 1; };
-template <> struct Row<2> { static constexpr int array = 2, dy = 0, dz = 0, low = 0, high = 0; };
-template <> struct Row<3> { static constexpr int array = 0, dy = 1, dz = 0, low = 0, high = 0; };
-template <> struct Row<4> { static constexpr int array = 0, dy = -1, dz = 0, low = 0, high = 0; };
-template <> struct Row<5> { static constexpr int array = 2, dy = -1, dz = 0, low = 0, high = 0; };
-template <> struct Row<6> { static constexpr int array = 0, dy = -2, dz = 0, low = 0, high = 0; };
+// The lines of y (0: the thread's first row) that a thread reads: the first and last plane; in how
+// many planes the shape reaches along x, the last of these, and how far.
+template <int array, int y> struct Asks;
+template <> struct Asks<0, 0> { static constexpr int first = -2, last = 1, sides = 1, plane = 0, low = 1, high = 1; };
+template <> struct Asks<1, 0> { static constexpr int first = 0, last = 0, sides = 1, plane = 0, low = 1, high = 0; };
+template <> struct Asks<2, 0> { static constexpr int first = -1, last = 0, sides = 0, plane = 0, low = 0, high = 0; };
+template <int array, int y> struct HeldLine;
+template <class... Each> struct LinesOf;
+using HeldLines = LinesOf<HeldLine<0, 0>, HeldLine<1, 0>, HeldLine<2, 0>>;
 
 #define PLAN_INTERIOR 1 // kernels may ask once for several points where they lie
 // Whether conditions on the place have one answer at cell i of an axis, as they have away from the edges.
@@ -320,9 +328,9 @@ __device__ __forceinline__ bool interior_along(const Arguments &arguments, long 
         const long long place = arguments.origin[0] + i;
         return place >= 1 && arguments.global[0] <= 8388608;
     }
-    if constexpr (axis == 1) {
-        const long long place = arguments.origin[1] + i;
-        return place >= 2 && arguments.global[1] <= 8388608;
+    if constexpr (axis == 2) {
+        const long long place = arguments.origin[2] + i;
+        return place >= 2 && arguments.global[2] <= 8388608;
     }
     return true;
 }
@@ -346,17 +354,17 @@ __device__ __forceinline__ void update_placed(const At &at, const Arguments &arg
     const Real p_0_c = at.template tap<0, 0, 0, 0>();
     const Real t1 = -r_value;
     const Real v_2_c = at.template tap<2, 0, 0, 0>();
-    const Real p_0_yp1 = at.template tap<0, 0, 1, 0>();
-    const Real p_0_ym1 = at.template tap<0, 0, -1, 0>();
+    const Real p_0_yp1 = at.template tap<0, 0, 0, 1>();
+    const Real p_0_ym1 = at.template tap<0, 0, 0, -1>();
     Real t2 = fmaf(t1, p_0_xp1 - p_0_c, u_1_c);
     if (!interior) {
-        const Real at_ym1 = static_cast<Real>(arguments.origin[1] + at.template index<1>() - 1);
+        const Real at_ym1 = static_cast<Real>(arguments.origin[2] + at.template index<2>() - 1);
         const bool t3 = at_ym1 >= 0.0f;
         t2 = t3 ? fmaf(t1, p_0_xp1 - p_0_c, u_1_c) : u_1_c;
     }
     Real t4 = fmaf(t1, p_0_yp1 - p_0_ym1, v_2_c);
     if (!interior) {
-        const Real at_ym1 = static_cast<Real>(arguments.origin[1] + at.template index<1>() - 1);
+        const Real at_ym1 = static_cast<Real>(arguments.origin[2] + at.template index<2>() - 1);
         const bool t5 = at_ym1 >= 0.0f;
         t4 = t5 ? fmaf(t1, p_0_yp1 - p_0_ym1, v_2_c) : v_2_c;
     }
@@ -364,7 +372,7 @@ __device__ __forceinline__ void update_placed(const At &at, const Arguments &arg
     const Real p_0_xm1 = at.template tap<0, -1, 0, 0>();
     Real t6 = fmaf(t1, p_0_c - p_0_xm1, u_1_xm1);
     if (!interior) {
-        const Real at_ym1 = static_cast<Real>(arguments.origin[1] + at.template index<1>() - 1);
+        const Real at_ym1 = static_cast<Real>(arguments.origin[2] + at.template index<2>() - 1);
         const bool t7 = at_ym1 >= 0.0f;
         t6 = t7 ? fmaf(t1, p_0_c - p_0_xm1, u_1_xm1) : u_1_xm1;
     }
@@ -373,16 +381,16 @@ __device__ __forceinline__ void update_placed(const At &at, const Arguments &arg
         const Real at_xm1 = static_cast<Real>(arguments.origin[0] + at.template index<0>() - 1);
         t8 = (at_xm1 >= 0.0f) ? t6 : 0.0f;
     }
-    const Real v_2_ym1 = at.template tap<2, 0, -1, 0>();
-    const Real p_0_ym2 = at.template tap<0, 0, -2, 0>();
+    const Real v_2_ym1 = at.template tap<2, 0, 0, -1>();
+    const Real p_0_ym2 = at.template tap<0, 0, 0, -2>();
     Real t9 = fmaf(t1, p_0_c - p_0_ym2, v_2_ym1);
     if (!interior) {
-        const Real at_ym2 = static_cast<Real>(arguments.origin[1] + at.template index<1>() - 2);
+        const Real at_ym2 = static_cast<Real>(arguments.origin[2] + at.template index<2>() - 2);
         t9 = (at_ym2 >= 0.0f) ? fmaf(t1, p_0_c - p_0_ym2, v_2_ym1) : v_2_ym1;
     }
     Real t10 = fmaf(t1, t2 - t8 + t4 - t9, p_0_c);
     if (!interior) {
-        const Real at_ym1 = static_cast<Real>(arguments.origin[1] + at.template index<1>() - 1);
+        const Real at_ym1 = static_cast<Real>(arguments.origin[2] + at.template index<2>() - 1);
         const bool t11 = at_ym1 >= 0.0f;
         t10 = t11 ? fmaf(t1, t2 - t8 + t4 - t9, p_0_c) : p_0_c;
     }
