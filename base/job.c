@@ -259,6 +259,11 @@ const char *job_error(const job *j) {
     return j->whole != NULL ? j->whole : "";
 }
 
+const char *job_error_inside(const char *error) {
+    static const char prefix[] = "error: ";
+    return strncmp(error, prefix, sizeof prefix - 1) == 0 ? error + sizeof prefix - 1 : error;
+}
+
 const allocator *job_allocator(const job *j) {
     return &j->memory;
 }

@@ -86,6 +86,9 @@ int job_error_line(const job *);
 const char *job_error_text(const job *);
 const char *job_error(const job *);
 
+/* A whole error as a part of another one: without "error: " at its beginning. */
+const char *job_error_inside(const char *error);
+
 const allocator *job_allocator(const job *);
 
 #endif

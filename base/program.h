@@ -149,6 +149,10 @@ typedef struct program_launch {
                                                   above its points, along kernel axes */
             int vector; /* Arguments.aligned is set only where all rows start at a multiple of this
                            many elements */
+            int lane;   /* Blocks begin at multiples of so many cells of the whole grid along the
+                           second kernel axis, of which a thread adds up the rows in an order of
+                           their own: so a cell has the same bits in every box. Up to 1: blocks
+                           begin where the box does. */
             int steps;  /* time steps that it makes; 1 but for a way, see "Ways" */
             int64_t least[PROGRAM_AXES]; /* of a way: a grid with fewer cells along a kernel axis
                                             cannot take it */
@@ -185,7 +189,8 @@ typedef struct program_launch {
      - int64 size[3], begin[3], end[3]: the grid and the box to update; where a box needs several
        launches, begin is that of this launch;
      - int32 inner_first[3], inner_end[3]: the blocks whose points all lie in the box and whose
-       reads all lie in the grid, end excluded;
+       reads all lie in the grid, end excluded; of a launch with a lane, inner_first[1] are the
+       first rows of the first block that lie before the box;
      - int32 aligned: see program_launch.vector;
      - int32 steps: the time steps that this launch makes, at PROGRAM_OFFSET_STEPS;
      - { void *data; int64 stride_y, stride_z; } grid[array_count + layer_count], and one more where
@@ -260,8 +265,8 @@ typedef struct program {
             bool periodic[PROGRAM_AXES];               /* both ends of the axis */
             int turned[PROGRAM_AXES]; /* cells that the part at an end of the axis needs, as mirrors
                                          turn reads back into it; 0: neither end mirrors */
-            bool uncut[PROGRAM_AXES]; /* no team can divide the axis: some calls read across its
-                                         ends and others do not */
+            bool uncut[PROGRAM_AXES]; /* no team can divide the axis: some calls, or maps of
+                                         monitors, read across its ends and others do not */
             bool positions;           /* points ask where they lie, and for the step */
             bool corners;          /* a point reads others that differ from it along several axes */
             program_layer *layers; /* one fewer than launches; ways: see there; calls: any number,

@@ -13,6 +13,7 @@ typedef struct run {
     search *search;
     const problem *problem;
     entrant *entrant;
+    const void *data; /* what arrays are filled with */
     sg_grid grids[MOST_ARRAYS];
     sg_arguments arguments;
     int64_t steps;
@@ -38,7 +39,7 @@ static void sample(void *argument) {
 /* ---- arrays ---------------------------------------------------------------------------------- */
 
 /* Arrays that are read are filled, others hold no numbers. */
-static bool set_arrays(run *r, const void *data) {
+static bool restart(run *r) {
     const size_t bytes = problem_bytes(r->problem);
     for (int i = 0; i < r->arguments.grid_count; i++) {
         sg_array_info info = {.struct_size = sizeof info};
@@ -46,14 +47,14 @@ static bool set_arrays(run *r, const void *data) {
             return false;
         if (info.role == SG_WRITE)
             bench_fill(r->search->device, r->grids[i].data, 0xff, bytes);
-        else if (sg_upload(r->search->context, r->grids[i].data, data, bytes) != SG_OK)
+        else if (sg_upload(r->search->context, r->grids[i].data, r->data, bytes) != SG_OK)
             return false;
     }
     bench_wait(r->search->device);
     return true;
 }
 
-static bool open_run(run *r, const void *data) {
+static bool open_run(run *r) {
     sg_kernel_info info = {.struct_size = sizeof info};
     sg_arguments *a = &r->arguments;
     if (sg_kernel_facts(r->entrant->kernel, &info) != SG_OK || info.arrays > MOST_ARRAYS)
@@ -67,7 +68,7 @@ static bool open_run(run *r, const void *data) {
     return sg_temporary_bytes(r->entrant->kernel, a, &a->temporary_bytes) == SG_OK &&
            (a->temporary_bytes == 0 ||
             sg_alloc(r->search->context, a->temporary_bytes, &a->temporary) == SG_OK) &&
-           set_arrays(r, data);
+           restart(r);
 }
 
 static void close_run(run *r) {
@@ -94,7 +95,7 @@ static void *result(run *r, int64_t steps) {
     return NULL;
 }
 
-static void compare(cliff *c, const void *got, const void *wanted, int64_t steps) {
+static void compare(cliff *c, int entrant, const void *got, const void *wanted, int64_t steps) {
     const problem *p = &c->problem;
     const double allowed = problem_tolerance(p, steps);
     const size_t count = (size_t)problem_points(p);
@@ -102,25 +103,41 @@ static void compare(cliff *c, const void *got, const void *wanted, int64_t steps
         const double x = problem_value(p, got, i), y = problem_value(p, wanted, i);
         if (fabs(x - y) <= allowed * fmax(1, fabs(y))) /* false also for NaN */
             continue;
-        char text[160];
-        snprintf(text, sizeof text, "WRONG: after %lld steps cell %zu is %g where naive has %g",
-                 (long long)steps, i, x, y);
+        char text[256];
+        snprintf(text, sizeof text, "WRONG: after %lld steps cell %zu is %g where naive has %g: %s",
+                 (long long)steps, i, x, y, c->of[entrant].plan);
         cliff_fail(c, text);
         return;
     }
 }
 
 /* More steps than a launch makes, with a rest. */
-static void check(search *s, cliff *c, run runs[ENTRANTS]) {
+static int64_t steps_to_check(const entrant *e) {
     sg_kernel_info info = {.struct_size = sizeof info};
-    sg_kernel_facts(c->of[AUTO].kernel, &info);
-    const int64_t steps = info.steps > 1 ? 2 * info.steps + 1 : 3;
-    void *got = result(&runs[AUTO], steps), *wanted = result(&runs[NAIVE], steps);
-    if (got != NULL && wanted != NULL)
-        compare(c, got, wanted, steps);
-    else
-        cliff_fail(c, sg_error(s->context));
-    free(got);
+    sg_kernel_facts(e->kernel, &info);
+    return info.steps > 1 ? 2 * info.steps + 1 : 3;
+}
+
+/* `auto` and the schedules. */
+static void check(search *s, cliff *c, run runs[ENTRANTS]) {
+    void *wanted = NULL;
+    int64_t made = 0;
+    for (int e = 0; e < ENTRANTS && c->error == NULL; e++) {
+        if (runs[e].entrant == NULL || e == NAIVE || e == NEXT)
+            continue;
+        const int64_t steps = steps_to_check(&c->of[e]);
+        if (steps != made) {
+            free(wanted);
+            wanted = restart(&runs[NAIVE]) ? result(&runs[NAIVE], steps) : NULL;
+            made = steps;
+        }
+        void *got = wanted != NULL ? result(&runs[e], steps) : NULL;
+        if (got != NULL)
+            compare(c, e, got, wanted, steps);
+        else
+            cliff_fail(c, sg_error(s->context));
+        free(got);
+    }
     free(wanted);
 }
 
@@ -163,7 +180,8 @@ void cliff_time(search *s, cliff *c, bool checks) {
         runs[e].search = s;
         runs[e].problem = e == NEXT ? &c->next : &c->problem;
         runs[e].entrant = &c->of[e];
-        if (!open_run(&runs[e], data))
+        runs[e].data = data;
+        if (!open_run(&runs[e]))
             cliff_fail(c, sg_error(s->context));
     }
     if (c->error == NULL && checks)

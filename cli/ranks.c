@@ -174,6 +174,10 @@ bool rank_agreed(rank *r) {
     return r->status == SG_OK;
 }
 
+const char *ranks_unhidden(double waited, double hidden) {
+    return hidden > 0 ? phrase("%s of it not hidden", in_seconds(waited)) : "not hidden";
+}
+
 static void note_engine(const rank *r) {
     sg_team_info info = {.struct_size = sizeof info};
     if (r->number == 0 && sg_team_facts(r->team, &info) == SG_OK)
@@ -225,7 +229,8 @@ static bool same_options(rank *r) {
 
 static void *be_rank(void *argument) {
     rank *r = argument;
-    const sg_team_options how = {.struct_size = sizeof how, .transport = r->transport};
+    const sg_team_options how = {
+        .struct_size = sizeof how, .transport = r->transport, .timed = true};
     if (rank_good(r, sg_team_open(r->context, &how, &r->team))) {
         note_engine(r);
         if (same_options(r))

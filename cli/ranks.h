@@ -54,6 +54,9 @@ bool rank_agreed(rank *);
 /* Opens a team and calls body on each rank here. Prints what failed first, where rank 0 is. */
 int ranks_run(ranks *, session *, void (*body)(rank *), void *user);
 
+/* "not hidden", or, of exchanges of which some time was hidden, "1.2 ms of it not hidden". */
+const char *ranks_unhidden(double waited, double hidden);
+
 /* "2x2 ranks, NCCL 2.28.3": for reports; known after ranks_run. */
 extern char ranks_engine[128];
 

@@ -52,5 +52,6 @@ function(sg_prove_layers)
     endif()
     target_link_libraries(layer_${layer} PRIVATE sg_lua sg_md sg_sqlite sg_png Threads::Threads
                           ${CMAKE_DL_LIBS} m)
+    target_link_options(layer_${layer} PRIVATE ${sg_quick_link})
   endforeach()
 endfunction()

@@ -38,6 +38,8 @@
 
 #include "bulk_planes.cuh"
 
+#include "sum_points.cuh"
+
 #include "narrow_column.cuh"
 
 #if !defined(PLAN_NARROW)
@@ -79,7 +81,7 @@ struct Column {
             for (int i = 0; i < plan::vector; ++i) {
                 const Index x = p.x + i, y = p.y + j;
                 const decltype(sets) bit = decltype(sets)(1) << (j * plan::vector + i);
-                if (x >= a.end[0] || y >= a.end[1])
+                if (x >= a.end[0] || y >= a.end[1] || is_before(a, y))
                     continue;
                 sets |= bit << points;
                 if (!keeps<0>(x, a.size[0], plan::low_x, plan::high_x) &&
@@ -226,6 +228,53 @@ __device__ constexpr int bytes_of_planes(int planes) {
         return 0;
 }
 
+#if !PLAN_PACKS
+#if PLAN_SCALED
+// A point, and its sum.
+struct AtScaled {
+    const AtInner &own;
+    Real sum;
+    template <int array, int dx, int dy, int dz> __device__ __forceinline__ Real tap() const {
+        if constexpr (array == plan::arrays)
+            return sum;
+        else
+            return own.template tap<array, dx, dy, dz>();
+    }
+};
+#endif
+template <int j> struct ByRows {
+    template <class At>
+    static __device__ __forceinline__ void add(const At &at, const Arguments &a,
+                                               Real (&sum)[plan::outputs][depth]) {
+        add_rows<j>(at, a, sum);
+    }
+    static __device__ __forceinline__ void store(const Arguments &a, const Point &p,
+                                               const Real (&sum)[plan::outputs][depth]) {
+        Outputs out;
+#if PLAN_SCALED
+        AtInner own = {a, {}};
+        own.place(p);
+        finish_sums(AtScaled{own, sum[0][0]}, a, out);
+#else
+        for (int o = 0; o < plan::outputs; ++o)
+            out[o] = sum[o][0];
+        finish_sums(a, out);
+#endif
+        put(a, p, out);
+    }
+};
+
+template <int j = 0>
+__device__ __forceinline__ void make_point(const Arguments &a, const Point &p, int row) {
+    if constexpr (j + 1 < plan::lane_y) {
+        if (row != j) {
+            make_point<j + 1>(a, p, row);
+            return;
+        }
+    }
+    sum_anywhere<ByRows<j>>(a, p.x, p.y, p.z);
+}
+
 // What a call that has no rows of packs takes: point by point.
 __device__ __forceinline__ void make_points(const Arguments &a) {
     const Point origin = block_origin(a, plan::tile_x, plan::tile_y, plan::walk);
@@ -234,10 +283,11 @@ __device__ __forceinline__ void make_points(const Arguments &a) {
         for (int i = threadIdx.x; i < plane; i += plan::threads) {
             const Point p = {origin.x + i % plan::tile_x, origin.y + i / plan::tile_x,
                              origin.z + z};
-            if (in_box(a, p))
-                update_anywhere(a, p.x, p.y, p.z);
+            if (in_box(a, p) && !is_before(a, p.y))
+                make_point(a, p, i / plan::tile_x % plan::lane_y);
         }
 }
+#endif
 
 #if PLAN_PACKS && PLAN_FLAT
 // 2D: the rows of the tile, which come at once.

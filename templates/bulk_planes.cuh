@@ -97,6 +97,13 @@ template <int y> struct Lines<plan::summed, y> {
     template <int> __device__ Real at(int) const; // never called
 };
 
+// Blocks begin at multiples of `lane_y` of the whole grid, so that a point's row of a thread, and
+// with it the order of its sum, does not depend on the box. So the first `inner_first[1]` rows of the
+// first block lie before the box.
+__device__ __forceinline__ bool is_before(const Arguments &a, Index y) {
+    return plan::lane_y > 1 && y < a.begin[1] + a.inner_first[1];
+}
+
 // A point of row j, of which row y of the plane is dy away.
 template <int y, int j, int i> struct AtRow {
     const Lines<0, y> &lines;
@@ -118,20 +125,24 @@ __device__ __forceinline__ void add_line(const Lines<0, y> &lines, const Argumen
         add_line<y, j + 1>(lines, a, sum);
     }
 }
-// All rows of the plane, one after the other, so that few are in registers at a time. Those that
-// complete sums come last, and complete sums leave for `done` at once, so that new ones can take
-// their registers.
+// The rows of a plane in the order in which they are added: those that complete sums come last, so
+// that new ones can take their registers.
+template <int n> __device__ constexpr int row_at() {
+#if defined(PLAN_NARROW)
+    constexpr int first = -plan::low_y; // sums stay until all rows have been added
+#else
+    constexpr int first = plan::lane_y + plan::completes_y;
+#endif
+    return (first + n + plan::low_y) % (plan::low_y + plan::lane_y + plan::high_y) - plan::low_y;
+}
+// All rows of the plane, one after the other, so that few are in registers at a time. Complete sums
+// leave for `done` at once.
 template <int n = 0, class Done>
 __device__ __forceinline__ void add(const Cell *shared, int plane, int x, int first_y,
                                     const Arguments &a, Sums &sum, const Done &done) {
     constexpr int lines = plan::low_y + plan::lane_y + plan::high_y;
     if constexpr (n < lines) {
-#if defined(PLAN_NARROW)
-        constexpr int first = -plan::low_y; // sums stay until all rows have been added
-#else
-        constexpr int first = plan::lane_y + plan::completes_y;
-#endif
-        constexpr int y = (first + n + plan::low_y) % lines - plan::low_y;
+        constexpr int y = row_at<n>();
         Lines<0, y> line;
         line.read(shared, plane, x, first_y);
         add_line<y>(line, a, sum);
@@ -141,6 +152,21 @@ __device__ __forceinline__ void add(const Cell *shared, int plane, int x, int fi
         add<n + 1>(shared, plane, x, first_y, a, sum, done);
     }
 }
+
+#if !PLAN_PACKS
+// The same for a point of row j alone.
+template <int j, int n = 0, class At>
+__device__ __forceinline__ void add_rows(const At &at, const Arguments &a,
+                                         Real (&sum)[plan::outputs][depth]) {
+    constexpr int lines = plan::low_y + plan::lane_y + plan::high_y;
+    if constexpr (n < lines) {
+        constexpr int dy = row_at<n>() - j;
+        if constexpr (dy >= -plan::low_y && dy <= plan::high_y)
+            add_row(InRow<dy>(), at, a, sum);
+        add_rows<j, n + 1>(at, a, sum);
+    }
+}
+#endif
 
 #if PLAN_SCALED
 // A thread's points of a row that is complete, in the arrays that are read at the point alone.

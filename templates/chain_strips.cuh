@@ -45,7 +45,9 @@ __device__ __forceinline__ Strip place_strip(const Arguments &a, Index number) {
     constexpr Index far = 1 << 30;
     constexpr int kept_x = most_kept(0), kept_z = most_kept(2);
     Strip s;
-    const Index z = a.begin[2] + Index(blockIdx.z) * plan::walk, end = min(z + plan::walk, a.end[2]);
+    // Walks at an end of the grid take longer, so the last ones begin first.
+    const int place = blockIdx.z == 0 ? int(gridDim.z) - 1 : int(blockIdx.z) - 1;
+    const Index z = a.begin[2] + Index(place) * plan::walk, end = min(z + plan::walk, a.end[2]);
     const Index size = a.size[2];
     s.x = a.begin[0] + number * plan::strip - plan::halo_x;
     s.begin = plan::ring_z ? z - plan::before : max(z - plan::before, Index(0));
@@ -67,6 +69,7 @@ struct Column {
     int at;                         // the first one's place in the strip
     Index x[points];                // the cells that they stand for
     int from[points];               // the column of the strip where their values are made
+    Index place;                    // of the first one in row 0: bytes from an array's first cell
     bool below[points], above[points]; // the grid
 };
 __device__ __forceinline__ Column place_columns(const Arguments &a, const Strip &s) {
@@ -80,7 +83,17 @@ __device__ __forceinline__ Column place_columns(const Arguments &a, const Strip 
         c.above[k] = x >= a.size[0];
         c.from[k] = plan::ring_x ? c.at + k : int(max(min(c.x[k] - s.x, Index(columns - 1)), Index(0)));
     }
+    c.place = (s.begin * a.grid[0].stride_z + c.x[0]) * Index(sizeof(Real));
     return c;
+}
+
+// Where a lane's columns of a row lie in an array, if rows lie equally far apart in all of them. The way
+// from an array's first cell is the same in all, so it is computed and kept once.
+template <class T>
+__device__ __forceinline__ Pack<Real, points> *pack_of(T *data, const Strip &s, const Column &c, int row) {
+    const auto way = multiply_add(row, s.row_bytes, reinterpret_cast<char *>(c.place));
+    return reinterpret_cast<Pack<Real, points> *>(reinterpret_cast<unsigned long long>(data) +
+                                                  reinterpret_cast<unsigned long long>(way));
 }
 
 // ---- rows -------------------------------------------------------------------------------------

@@ -10,7 +10,9 @@
 //
 // A row beyond an end of the walk has the rule's value, or the last row's. A column beyond an end of x
 // gets the rule's value, or that of the column which it repeats.
+#include "arch/async.cuh"
 #include "arch/memory.cuh"
+#include "arch/quotients.cuh"
 #include "arch/streaming.cuh"
 #include "arch/warps.cuh"
 #include "plan.h"
@@ -20,72 +22,54 @@
 
 // ---- arrays -----------------------------------------------------------------------------------
 
-// The rows of all arrays that arrive in the next turns, and where those of turn 0 lie.
-struct Arriving {
-    Real value[plan::ahead][plan::arrays > 0 ? plan::arrays : 1][points];
-    const Real *first[plan::arrays > 0 ? plan::arrays : 1];
-};
+// Rows come through shared memory, where each lane keeps those that are on their way to it: its columns
+// of all arrays, of `slots` turns. A lane waits for its own copies alone.
+constexpr int slots = plan::ahead + 1;
+constexpr int turn_elements = plan::arrays * columns; // of a warp
 
-// Loads the row that arrives in a turn.
+__device__ __forceinline__ SharedAt<Real> place_ring() {
+    return SharedAt<Real>(reinterpret_cast<Real *>(shared_bytes()) + warp() * slots * turn_elements +
+                          lane() * points);
+}
+
+// Begins to copy the row that arrives in a turn.
 template <Path path, int array = 0>
-__device__ __forceinline__ void load_rows(const Arguments &a, const Strip &s, const Column &c,
-                                          Arriving &next, int turn) {
+__device__ __forceinline__ void copy_rows(const Arguments &a, const Strip &s, const Column &c,
+                                          SharedAt<Real> slot, int turn) {
     if constexpr (array < plan::arrays) {
         const Grid &grid = a.grid[Array<array>::grid];
+        const SharedAt<Real> to = slot + array * columns;
         const int row = turn - Ring<array>::lag;
-        Real(&to)[points] = next.value[plan::ahead - 1][array];
         if (path == Path::edges) {
             if (row >= 0 && row < s.behind && in_grid(s, row)) {
                 const Index z = plan::ring_z ? cell_for<2>(s.begin + row, a.size[2]) : s.begin + row;
 #pragma unroll
                 for (int k = 0; k < points; ++k)
-                    to[k] = load(grid.data + offset(grid, c.x[k], a.begin[1], z));
+                    copy_async<1>(to + k, grid.data + offset(grid, c.x[k], a.begin[1], z));
             }
         } else {
-            // A load that depends on a condition would be waited for where its value joins the other one.
-            const int from = max(min(row, s.behind - 1), 0) + Ring<array>::lag;
-            if (path == Path::packs) {
-                const auto pack = load_pack(reinterpret_cast<const Pack<Real, points> *>(
-                    multiply_add(from, s.row_bytes, next.first[array])));
+            const int from = max(min(row, s.behind - 1), 0);
+            if (path == Path::packs)
+                copy_async<points>(to, pack_of(grid.data, s, c, from)->element);
+            else
 #pragma unroll
                 for (int k = 0; k < points; ++k)
-                    to[k] = pack.element[k];
-            } else {
-#pragma unroll
-                for (int k = 0; k < points; ++k)
-                    to[k] = load(next.first[array] + from * grid.stride_z + k);
-            }
+                    copy_async<1>(to + k, grid.data + offset(grid, c.x[k], a.begin[1], s.begin + from));
         }
-        load_rows<path, array + 1>(a, s, c, next, turn);
+        copy_rows<path, array + 1>(a, s, c, slot, turn);
+    } else {
+        copies_commit();
     }
-}
-template <Path path, int array = 0>
-__device__ __forceinline__ void begin_loads(const Arguments &a, const Strip &s, const Column &c,
-                                            Arriving &next) {
-    if constexpr (array < plan::arrays) {
-        const Grid &grid = a.grid[Array<array>::grid];
-        next.first[array] = grid.data + offset(grid, c.x[0], a.begin[1], s.begin - Ring<array>::lag);
-#pragma unroll
-        for (int turn = 0; turn < plan::ahead; ++turn)
-#pragma unroll
-            for (int k = 0; k < points; ++k)
-                next.value[turn][array][k] = 0;
-        begin_loads<path, array + 1>(a, s, c, next);
-    }
-}
-__device__ __forceinline__ void advance(Arriving &next) {
-#pragma unroll
-    for (int turn = 1; turn < plan::ahead; ++turn)
-#pragma unroll
-        for (int array = 0; array < plan::arrays; ++array)
-            copy_row(next.value[turn - 1][array], next.value[turn][array]);
 }
 template <Path path, int array = 0>
 __device__ __forceinline__ void take_rows(const Arguments &a, const Strip &s, const Column &c,
-                                          const Arriving &next, AllRows &all, int turn) {
+                                          SharedAt<Real> slot, AllRows &all, int turn) {
     if constexpr (array < plan::arrays) {
-        put_row<array, path>(a, s, c, all, turn - Ring<array>::lag, next.value[0][array]);
-        take_rows<path, array + 1>(a, s, c, next, all, turn);
+        if constexpr (array == 0)
+            copies_wait<plan::ahead - 1>();
+        const Pack<Real, points> pack = (slot + array * columns).template read<points>();
+        put_row<array, path>(a, s, c, all, turn - Ring<array>::lag, pack.element);
+        take_rows<path, array + 1>(a, s, c, slot, all, turn);
     }
 }
 
@@ -152,9 +136,7 @@ __device__ __forceinline__ void store_row(const Arguments &a, const Strip &s, co
 #pragma unroll
             for (int k = 0; k < points; ++k)
                 pack.element[k] = value[k];
-            store_pack_once(reinterpret_cast<Pack<Real, points> *>(
-                                multiply_add(row, s.row_bytes, to.first[output])),
-                            pack);
+            *pack_of(grid.data, s, c, row) = pack;
         }
     } else {
 #pragma unroll
@@ -164,15 +146,40 @@ __device__ __forceinline__ void store_row(const Arguments &a, const Strip &s, co
     }
 }
 
-template <int stage, int point = 0, int count>
+#if PLAN_QUICK
+template <int stage, int point = 0, class Numbers, int count>
+__device__ __forceinline__ void make_points_by(Numbers &numbers, const Arguments &a, const Column &c,
+                                               const Own &own, const AllRows &all, Index z,
+                                               Real (&out)[points][count]) {
+    if constexpr (point < points) {
+        const By<Numbers, AtStage<stage, point>> at = {{a, c, all, z}, numbers};
+        Stage<stage>::update(at, own, out[point]);
+        make_points_by<stage, point + 1>(numbers, a, c, own, all, z, out);
+    }
+}
+template <int stage, Path path, int count>
+__device__ __forceinline__ void make_points(const Arguments &a, const Column &c, const Own &own,
+                                            const AllRows &all, Index z, Real (&out)[points][count]) {
+    Exact exact;
+    if (path == Path::packs) {
+        Quick quick;
+        make_points_by<stage>(quick, a, c, own, all, z, out);
+        if (!quick.odd)
+            return;
+    }
+    make_points_by<stage>(exact, a, c, own, all, z, out);
+}
+#else
+template <int stage, Path path, int point = 0, int count>
 __device__ __forceinline__ void make_points(const Arguments &a, const Column &c, const Own &own,
                                             const AllRows &all, Index z, Real (&out)[points][count]) {
     if constexpr (point < points) {
         const AtStage<stage, point> at = {a, c, all, z};
         Stage<stage>::update(at, own, out[point]);
-        make_points<stage, point + 1>(a, c, own, all, z, out);
+        make_points<stage, path, point + 1>(a, c, own, all, z, out);
     }
 }
+#endif
 
 // What a fixed boundary keeps instead.
 template <int stage, int result, int point = 0>
@@ -239,7 +246,7 @@ __device__ __forceinline__ void make_stages(const Arguments &a, const Strip &s, 
             pass_row<stage>(a, s, c, all, row);
         } else {
             Real out[points][S::results];
-            make_points<stage>(a, c, own, all, s.begin + row, out);
+            make_points<stage, path>(a, c, own, all, s.begin + row, out);
             hand_on<path, stage, 0>(a, s, c, to, row, all, out);
         }
         make_stages<path, stage + 1>(a, s, c, own, to, all, turn);
@@ -251,16 +258,14 @@ template <Path path> constexpr int together = path == Path::packs ? 4 : 1;
 
 template <Path path>
 __device__ __forceinline__ void walk(const Arguments &a, const Strip &s) {
+    static_assert(together<path> == 1 || together<path> == slots, "a turn has the same slot in each round");
     const Column c = place_columns(a, s);
+    const SharedAt<Real> ring = place_ring();
     AllRows all;
     begin_rows(a, all);
-    Arriving next;
-    begin_loads<path>(a, s, c, next);
 #pragma unroll
-    for (int turn = 0; turn < plan::ahead; ++turn) {
-        advance(next);
-        load_rows<path>(a, s, c, next, turn);
-    }
+    for (int turn = 0; turn < plan::ahead; ++turn)
+        copy_rows<path>(a, s, c, ring + turn * turn_elements, turn);
     Storing to;
     begin_stores(a, s, c, to);
     const Own own = copy_own(a);
@@ -268,11 +273,12 @@ __device__ __forceinline__ void walk(const Arguments &a, const Strip &s) {
 #pragma unroll 1
     for (int begin = 0; begin < turns; begin += together<path>) {
 #pragma unroll
-        for (int turn = begin; turn < begin + together<path>; ++turn) {
+        for (int k = 0; k < together<path>; ++k) {
+            const int turn = begin + k, slot = together<path> == slots ? k : turn % slots;
             age_rows(all);
-            take_rows<path>(a, s, c, next, all, turn);
-            advance(next);
-            load_rows<path>(a, s, c, next, turn + plan::ahead);
+            take_rows<path>(a, s, c, ring + slot * turn_elements, all, turn);
+            copy_rows<path>(a, s, c, ring + (slot + plan::ahead) % slots * turn_elements,
+                            turn + plan::ahead);
             make_stages<path>(a, s, c, own, to, all, turn);
         }
     }

@@ -1,3 +1,14 @@
+#if PLAN_EARLY
+// A cell, or the value that the boundary gives in its place. This is no choice after the load, for
+// which the loads that follow would wait.
+template <class Cell>
+__device__ __forceinline__ Real load_unless(bool gone, const Cell *from, Real value) {
+    if (!gone)
+        value = load(from);
+    return value;
+}
+#endif
+
 // What lies below and above a thread's points of a row.
 template <int low, int high> struct Sides {
 #if PLAN_PACKS
@@ -50,9 +61,44 @@ template <int low, int high> struct Sides {
         }
     }
 #endif
+#if PLAN_EARLY
+    static constexpr int last = (plan::vector - 1) * Thread::apart; // point, from the first
+    // Only the first and the last point's sides may end.
+    template <class Held>
+    __device__ __forceinline__ Real read_one(const Arguments &a, const Stored<Held> *from, int x,
+                                             bool may_end, bool gone, Real value) {
+        if (may_end && Held::template is_beyond<0>(x, a, value))
+            gone = true;
+        return load_unless(gone, from, value);
+    }
+    template <class Held>
+    __device__ __forceinline__ void read_early(const Held &line, const Arguments &a,
+                                               const Thread &t, int z) {
+        const Stored<Held> *const from = line.cell(a, t, z);
+        Real value = 0;
+        const bool gone = line.is_gone(a, t, z, value);
+#pragma unroll
+        for (int i = 0; i < each; ++i) {
+            const Stored<Held> *const own = from + i * Thread::apart;
+#pragma unroll
+            for (int d = 0; d < low; ++d)
+                below[i][d] = read_one<Held>(
+                    a, i == 0 ? multiply_add(t.before[d], sizeof(*from), from) : own - 1 - d,
+                    t.x - 1 - d, i == 0, gone, value);
+#pragma unroll
+            for (int d = 0; d < high; ++d)
+                above[i][d] = read_one<Held>(
+                    a, i == each - 1 ? multiply_add(t.after[d], sizeof(*from), from) : own + 1 + d,
+                    t.x + last + 1 + d, i == each - 1, gone, value);
+        }
+    }
+#endif
     template <class Held>
     __device__ __forceinline__ void read(const Held &line, const Arguments &a, const Thread &t,
                                          int z) {
+#if PLAN_EARLY
+        read_early(line, a, t, z);
+#else
         const Stored<Held> *const from = line.cell(a, t, z);
 #if !PLAN_PACKS
 #pragma unroll
@@ -84,6 +130,7 @@ template <int low, int high> struct Sides {
             apply_rules(a, t);
 #endif
         }
+#endif
     }
 #if defined(PLAN_OWN_EDGES)
     template <int array>
@@ -146,6 +193,23 @@ template <int array, int y> struct HeldLine {
     Sides<Of::low, Of::high> sides; // in plane Of::plane
 #endif
 
+#if PLAN_EARLY
+    // Whether the boundary gives the value of the line's cells at i.
+    template <int axis>
+    static __device__ __forceinline__ bool is_beyond(int i, const Arguments &a, Real &value) {
+#if defined(PLAN_OWN_EDGES)
+        return outside<axis, array>(i, a, value);
+#else
+        return outside<axis>(i, int(a.size[axis]), value);
+#endif
+    }
+    // Whether it gives all values of plane z, along z or y.
+    __device__ __forceinline__ bool is_gone(const Arguments &a, const Thread &t, int z,
+                                            Real &value) const {
+        const bool along_z = is_beyond<2>(z, a, value);
+        return is_beyond<1>(t.y + y, a, value) || along_z;
+    }
+#endif
     static __device__ __forceinline__ void fill(Points &points, Real value) {
 #pragma unroll
         for (int i = 0; i < plan::vector; ++i)
@@ -188,9 +252,17 @@ template <int array, int y> struct HeldLine {
 #endif
     }
     __device__ __forceinline__ void read(int k, const Arguments &a, const Thread &t, int z) {
+#if PLAN_EARLY
+        Real value = 0;
+        const bool gone = is_gone(a, t, z, value);
+        fill(own[k], value);
+        if (!gone)
+            own[k] = read_points(cell(a, t, z));
+#else
         own[k] = read_points(cell(a, t, z));
         if constexpr (plan::gives_values)
             apply_rules(own[k], a, t, z);
+#endif
     }
     // Before a walk from z to `end`.
     __device__ __forceinline__ void begin(const Arguments &a, const Thread &t, int z, int end) {

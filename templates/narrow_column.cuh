@@ -52,7 +52,7 @@ struct Column {
             in_row |= unsigned(p.x + i < a.end[0]) << i;
 #pragma unroll
         for (int j = 0; j < plan::lane_y; ++j)
-            in_box |= p.y + j < a.end[1] ? in_row << j * plan::vector : 0;
+            in_box |= p.y + j < a.end[1] && !is_before(a, p.y + j) ? in_row << j * plan::vector : 0;
         constexpr unsigned every = ~0u >> (32 - plan::lane_y * plan::vector);
         bool plain = in_box == every;
         inside = opaque(in_box);

@@ -125,6 +125,39 @@ __device__ __forceinline__ void all_steps(const Arguments &a, const Strip &s, co
 
 // ---- the walk ---------------------------------------------------------------------------------
 
+__device__ __forceinline__ void take_rows(SharedAt<Real> own, int r, Values &value) {
+    take(own + r * width, value[0]);
+    if constexpr (plan::carried > 1)
+        take(own + (rows + r) * width, value[plan::carried - 1]);
+}
+#if defined(PLAN_SHIFTED)
+// The turn's row r of an array that is loaded, of which rows of later turns have been asked for.
+template <int array>
+__device__ __forceinline__ int loaded_place(const Arguments &a, const Walk &g, int r) {
+    return place_in_pack(g.from[array] -
+                         (input_slots * rows - r) * a.grid[Array<array>::grid].stride_z);
+}
+__device__ __forceinline__ void take_shifted_rows(const Arguments &a, const Walk &g,
+                                                  SharedAt<Real> own, int r, Values &value) {
+    take_shifted(own + r * slot_row, loaded_place<0>(a, g, r), value[0]);
+    if constexpr (plan::carried > 1)
+        take_shifted(own + (rows + r) * slot_row, loaded_place<plan::carried - 1>(a, g, r),
+                     value[plan::carried - 1]);
+}
+// To where the next turn stores it from.
+__device__ __forceinline__ void hand_on_shifted_rows(const Arguments &a, const Walk &g,
+                                                     SharedAt<Real> next, int r,
+                                                     const Values &value) {
+    hand_on_shifted(next + r * width,
+                    place_in_pack(g.to[0] + r * a.grid[Output<0>::grid].stride_z), value[0]);
+    if constexpr (plan::carried > 1)
+        hand_on_shifted(
+            next + (rows + r) * width,
+            place_in_pack(g.to[plan::carried - 1] + r * a.grid[plan::second].stride_z),
+            value[plan::carried - 1]);
+}
+#endif
+
 enum class Kind { idle, plain, careful };
 
 // The turns until `end`, all of one kind.
@@ -143,15 +176,15 @@ __device__ __forceinline__ void take_turns(const Arguments &a, const Strip &s, c
             const int emptied = g.slot == 0 ? input_slots - 1 : g.slot - 1;
             await_rows(g);
 #if defined(PLAN_NARROW)
-            cells = g.loaded + g.slot * slot_size;
+            cells = g.loaded + g.slot * loaded_size;
 #else
-            from = g.in + g.slot * slot_size;
+            from = g.in + g.slot * loaded_size;
 #endif
-            load_turn<kind == Kind::plain>(a, s, g, me.lane, g.turn + input_slots - 1, emptied);
+            load_turn<kind == Kind::plain>(a, s, g, g.turn + input_slots - 1, emptied);
             g.slot = g.slot + 1 == input_slots ? 0 : g.slot + 1;
         }
         if (g.last && g.turn >= g.store - earlier)
-            store_turn(a, s, g, me.lane, made);
+            store_turn(a, s, g, made);
         if constexpr (kind != Kind::idle) {
             const SharedAt<Real> own = from + me.lane * points, next = to + me.lane * points;
             const Index row =
@@ -166,18 +199,27 @@ __device__ __forceinline__ void take_turns(const Arguments &a, const Strip &s, c
                 if (g.first)
                     take(cells + me.lane * points + r * width, value[0]);
                 else
-                    take(own + r * width, value[0]);
+                    take_rows(own, r, value);
+#elif defined(PLAN_SHIFTED)
+                if (g.first)
+                    take_shifted_rows(a, g, own, r, value);
+                else
+                    take_rows(own, r, value);
 #else
-                take(own + r * width, value[0]);
+                take_rows(own, r, value);
 #endif
-                if constexpr (plan::carried > 1)
-                    take(own + (rows + r) * width, value[plan::carried - 1]);
                 if (side && g.first)
                     set_beside(me, value[0]);
                 if constexpr (kind == Kind::plain)
                     all_steps<side, false>(a, s, me, 0, sums, value);
                 else
                     all_steps<true, true>(a, s, me, row + r, sums, value);
+#if defined(PLAN_SHIFTED)
+                if (g.last) {
+                    hand_on_shifted_rows(a, g, next, r, value);
+                    continue;
+                }
+#endif
                 hand_on(next + r * width, value[0]);
                 if constexpr (plan::carried > 1)
                     hand_on(next + (rows + r) * width, value[plan::carried - 1]);
@@ -218,7 +260,7 @@ __device__ __forceinline__ void walk(const Arguments &a, const Strip &s, SharedA
     g.number = shuffle(static_cast<int>((threadIdx.z + blockIdx.x + blockIdx.z) % stages), 0);
     g.first = g.number == 0;
     g.last = g.number + 1 == stages;
-    const bool over = s.beside && !endless<0>; // reads the rows before and after
+    const bool over = spare > 0 || (s.beside && !endless<0>); // reads the rows before and after
     g.easy = endless<0> && a.size[0] < width ? 1 << 30 : turn_of(over - s.begin);
     g.easy_end = turn_of(a.size[2] - over - (rows - 1) - (plan::carried - 1) * above - s.begin);
     g.store = 1 + turn_of(s.y0 - s.begin + (stages - 1) * lag + levels * below);
@@ -236,16 +278,16 @@ __device__ __forceinline__ void walk(const Arguments &a, const Strip &s, SharedA
     }
 #if defined(PLAN_NARROW)
     constexpr int smaller = sizeof(Real) / sizeof(Stored<Array<0>>); // cells than numbers
-    const SharedAt<Real> rings = shared + input_slots * rows * width / smaller;
+    const SharedAt<Real> rings = shared + input_slots * loaded_size / smaller;
 #else
-    const SharedAt<Real> rings = shared + input_slots * plan::carried * rows * width;
+    const SharedAt<Real> rings = shared + input_slots * loaded_size;
 #endif
     constexpr int ring_size = 2 * plan::carried * rows * width;
     g.in = g.first ? shared : rings + (g.number - 1) * ring_size;
     g.out = rings + g.number * ring_size;
     if (g.first)
         for (int t = 0; t + 1 < input_slots; ++t)
-            load_turn<false>(a, s, g, me.lane, t, t);
+            load_turn<false>(a, s, g, t, t);
     Sums sums[levels];
 #pragma unroll
     for (int l = 0; l < levels; ++l)

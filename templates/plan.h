@@ -6,9 +6,11 @@
 #define PLAN_PACKS 1       // as plan::packs, for the preprocessor
 #define PLAN_SOME_POINTS 0 // of a row alone may be stored
 #define PLAN_WIDE_SIDES 0  // sides are loaded by packs where the shape reaches far
+#define PLAN_EARLY 0       // loads at the edges wait for no others
 #define PLAN_HELD_SIDES 0  // sides are held for planes that are still to come
 #define PLAN_FLAT 0        // there is no axis y
 #define PLAN_SCALED 0      // sums are scaled by what their point reads
+#define PLAN_QUICK 0       // quotients and roots of several points ask one question
 #define PLAN_POSITIONS 1   // the update asks where its point lies
 #define PLAN_KEEPS 1       // a side that the shape reaches over is fixed; which rules there are:
 #define PLAN_GIVES 1

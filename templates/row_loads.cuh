@@ -56,40 +56,40 @@ __device__ __forceinline__ void store_row(Stored<Output<0>> *row, int size, int 
 
 // Rows of an array; the rows of a wave's level before are `above` rows further on.
 template <int array>
-__device__ __forceinline__ void load_rows(const Arguments &a, const Strip &s, Walk &g, int lane,
-                                          int turn, SharedAt<Stored<Array<0>>> slot) {
+__device__ __forceinline__ void load_rows(const Arguments &a, const Strip &s, Walk &g, int turn,
+                                          SharedAt<Stored<Array<0>>> slot) {
     const Index stride = a.grid[Array<array>::grid].stride_z;
     const bool easy = is_easy(g, turn);
     const Stored<Array<0>> *&from = g.from[array];
 #pragma unroll
     for (int r = 0; r < rows; ++r) {
         if (!easy)
-            load_carefully<array>(a, s, s.begin + Index(turn) * rows + r + array * above, lane,
+            load_carefully<array>(a, s, s.begin + Index(turn) * rows + r + array * above, lane(),
                                   slot + r * width);
         else if (endless<0> && s.beside && s.wide)
-            load_wrapped<plan::vector>(from, s, a.size[0], lane, slot + r * width);
+            load_wrapped<plan::vector>(from, s, a.size[0], lane(), slot + r * width);
         else if (endless<0> && s.beside)
-            load_wrapped<1>(from, s, a.size[0], lane, slot + r * width);
+            load_wrapped<1>(from, s, a.size[0], lane(), slot + r * width);
         else if (s.wide)
-            load_row<plan::vector>(from, lane, slot + r * width);
+            load_row<plan::vector>(from, lane(), slot + r * width);
         else
-            load_row<1>(from, lane, slot + r * width);
+            load_row<1>(from, lane(), slot + r * width);
         from += stride;
     }
 }
 // Begins to load the rows of a turn. `plain`: it is easy.
 template <bool plain>
-__device__ __forceinline__ void load_turn(const Arguments &a, const Strip &s, Walk &g, int lane,
-                                          int turn, int slot) {
+__device__ __forceinline__ void load_turn(const Arguments &a, const Strip &s, Walk &g, int turn,
+                                          int slot) {
     constexpr int slot_size = plan::carried * rows * width;
 #if defined(PLAN_NARROW)
     const SharedAt<Stored<Array<0>>> to = g.loaded + slot * slot_size;
 #else
     const SharedAt<Real> to = g.in + slot * slot_size;
 #endif
-    load_rows<0>(a, s, g, lane, turn, to);
+    load_rows<0>(a, s, g, turn, to);
     if constexpr (plan::carried > 1)
-        load_rows<plan::carried - 1>(a, s, g, lane, turn, to + rows * width);
+        load_rows<plan::carried - 1>(a, s, g, turn, to + rows * width);
     copies_commit();
 }
 // Until the rows of this turn are there.
@@ -101,28 +101,28 @@ __device__ __forceinline__ void await_rows(Walk &) {
 // Row `first` of those that are stored, and those behind it; those before the first are none.
 template <int grid>
 __device__ __forceinline__ void store_rows(const Arguments &a, const Strip &s,
-                                           Stored<Output<0>> *&to, int lane, Index first,
+                                           Stored<Output<0>> *&to, Index first,
                                            SharedAt<Real> made) {
     const Index left = s.y1 - s.y0 - first;
 #pragma unroll
     for (int r = 0; r < rows; ++r) {
         if (r < left && (plan::carried == 1 || first + r >= 0)) {
             if (s.wide)
-                store_row<plan::vector>(to, s.size, lane, made + r * width);
+                store_row<plan::vector>(to, s.size, lane(), made + r * width);
             else
-                store_row<1>(to, s.size, lane, made + r * width);
+                store_row<1>(to, s.size, lane(), made + r * width);
         }
         to += a.grid[grid].stride_z;
     }
 }
 // From the first turn that stores.
-__device__ __forceinline__ void store_turn(const Arguments &a, const Strip &s, Walk &g, int lane,
+__device__ __forceinline__ void store_turn(const Arguments &a, const Strip &s, Walk &g,
                                            SharedAt<Real> made) {
     const Index first = Index(g.turn - g.store) * rows;
     if (plan::carried == 1 || first >= 0)
-        store_rows<Output<0>::grid>(a, s, g.to[0], lane, first, made);
+        store_rows<Output<0>::grid>(a, s, g.to[0], first, made);
     if constexpr (plan::carried > 1)
-        store_rows<plan::second>(a, s, g.to[plan::carried - 1], lane, first + below,
+        store_rows<plan::second>(a, s, g.to[plan::carried - 1], first + below,
                                  made + rows * width);
 }
 #endif

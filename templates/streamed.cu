@@ -6,6 +6,7 @@
 //        z     [a b c d]         the points made in this step: in registers since the step before
 //        z-1   [a b c d]
 #include "arch/memory.cuh"
+#include "arch/quotients.cuh"
 #include "arch/registers.cuh"
 #include "arch/streaming.cuh"
 
@@ -31,7 +32,43 @@ __device__ __forceinline__ void find_row(const HeldLines &lines, const Arguments
         find_row<j, i + 1>(lines, a, places);
     }
 }
+#endif
 
+#if PLAN_QUICK
+#if defined(PLAN_INTERIOR)
+template <int j, int i = 0, class Numbers>
+__device__ __forceinline__ void update_row_by(Numbers &numbers, const HeldLines &lines,
+                                              const Arguments &a, bool interior,
+                                              const Places (&places)[plan::vector], Results &out) {
+    if constexpr (i < plan::vector) {
+        const By<Numbers, AtLine<j, i>> at = {{lines}, numbers};
+        update_placed(at, a, interior, places[i], out[i]);
+        update_row_by<j, i + 1>(numbers, lines, a, interior, places, out);
+    }
+}
+#else
+template <int j, int i = 0, class Numbers>
+__device__ __forceinline__ void update_row_by(Numbers &numbers, const HeldLines &lines,
+                                              const Arguments &a, Results &out) {
+    if constexpr (i < plan::vector) {
+        const By<Numbers, AtLine<j, i>> at = {{lines}, numbers};
+        update_point(at, a, out[i]);
+        update_row_by<j, i + 1>(numbers, lines, a, out);
+    }
+}
+#endif
+template <int j, class... Rest>
+__device__ __forceinline__ void update_row(const HeldLines &lines, const Arguments &a,
+                                           Rest &&...rest) {
+    Quick quick;
+    update_row_by<j>(quick, lines, a, rest...);
+    if (quick.odd) {
+        Exact exact;
+        update_row_by<j>(exact, lines, a, rest...);
+    }
+}
+#else
+#if defined(PLAN_INTERIOR)
 template <int j, int i = 0>
 __device__ __forceinline__ void update_row(const HeldLines &lines, const Arguments &a, bool interior,
                                            const Places (&places)[plan::vector], Results &out) {
@@ -48,6 +85,7 @@ __device__ __forceinline__ void update_row(const HeldLines &lines, const Argumen
         update_row<j, i + 1>(lines, a, out);
     }
 }
+#endif
 #endif
 
 #if defined(PLAN_INTERIOR)

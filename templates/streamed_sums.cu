@@ -24,6 +24,8 @@
 
 #include "row_sums.cuh"
 
+#include "sum_points.cuh"
+
 template <int j = 0, int i = 0>
 __device__ __forceinline__ void add(const HeldLines &lines, const Arguments &a, Sums &sum) {
     if constexpr (i < plan::vector) {
@@ -75,56 +77,22 @@ __device__ __forceinline__ void walk(const Arguments &a, const Thread &thread) {
 }
 
 #if !PLAN_PACKS
-// A point by its planes, in the order of a walk.
-template <class At>
-__device__ __forceinline__ void sum_planes(const Arguments &a, At at, const Point &p) {
-    Real sum[plan::outputs][depth] = {};
-#pragma unroll 1
-    for (int plane = -plan::low_z; plane <= plan::high_z; ++plane) {
-        at.place({p.x, p.y, p.z + plane});
-        if (plane > -plan::low_z)
-            for (int o = 0; o < plan::outputs; ++o) {
-#pragma unroll
-                for (int k = 0; k + 1 < depth; ++k)
-                    sum[o][k] = sum[o][k + 1];
-                sum[o][depth - 1] = 0;
-            }
+struct ByPlanes {
+    template <class At>
+    static __device__ __forceinline__ void add(const At &at, const Arguments &a,
+                                               Real (&sum)[plan::outputs][depth]) {
         add_plane(at, a, sum);
     }
-    Outputs out;
-    for (int o = 0; o < plan::outputs; ++o)
-        out[o] = sum[o][0];
-    finish_sums(a, out);
-    put(a, p, out);
-}
-
-// As AtCalls: a plane may have many taps.
-struct AtPlace : AtCalls {
-    __device__ __forceinline__ void place(const Point &at) {
-        p = at;
+    static __device__ __forceinline__ void store(const Arguments &a, const Point &p,
+                                               const Real (&sum)[plan::outputs][depth]) {
+        Outputs out;
+        for (int o = 0; o < plan::outputs; ++o)
+            out[o] = sum[o][0];
+        finish_sums(a, out);
+        put(a, p, out);
     }
-};
-
-__device__ __noinline__ void sum_anywhere(const Arguments &a, Index x, Index y, Index z) {
-    const Point p = {x, y, z};
-#if PLAN_KEEPS
-    if (plan::all_fixed ? !shape_inside(a, p, p) : kept(a, p)) {
-        keep(a, p);
-        return;
-    }
-#endif
-    if constexpr (!plan::all_fixed) {
-        if (!shape_inside(a, p, p)) {
-            sum_planes(a, AtPlace{{a, p}}, p);
-            return;
-        }
-    }
-    sum_planes(a, AtInner{a, {}}, p);
-}
-
-struct ByPlanes {
     static __device__ __forceinline__ void make(const Arguments &a, const Point &p) {
-        sum_anywhere(a, p.x, p.y, p.z);
+        sum_anywhere<ByPlanes>(a, p.x, p.y, p.z);
     }
 };
 #endif

@@ -9,6 +9,13 @@ constexpr int below = plan::walk_high, above = plan::walk_low;
 constexpr int held = below + above; // sums of a point between two rows
 constexpr int input_slots = plan::input_slots;
 constexpr int rows = plan::rows; // between two barriers
+#if defined(PLAN_SHIFTED)
+constexpr int spare = 16 / sizeof(Real); // elements: a row of memory begins anywhere in a pack
+#else
+constexpr int spare = 0;
+#endif
+constexpr int slot_row = width + spare; // in shared memory, before the first stage
+constexpr int loaded_size = plan::carried * rows * slot_row;
 static_assert(points >= plan::low_x && points >= plan::high_x, "the next lane has the neighbours");
 static_assert(width >= plan::tile_x + halo + plan::time * plan::high_x, "the strip with its halo");
 
@@ -195,6 +202,61 @@ __device__ __forceinline__ void hand_on(SharedAt<Real> row, const Real (&value)[
     }
 }
 
+#if defined(PLAN_SHIFTED)
+// Rows that lie in shared memory as far from the begin of a pack as in memory.
+__device__ __forceinline__ int place_in_pack(const Real *row) {
+    return static_cast<int>(reinterpret_cast<unsigned long long>(row) / sizeof(Real) % spare);
+}
+// The elements `by` after the first ones. A lane's own packs take `by` apart: its whole packs are a
+// matter of the address.
+template <int count>
+__device__ __forceinline__ void shift(Real (&value)[count], int by) {
+#pragma unroll
+    for (int bit = 1; bit < lane_pack; bit *= 2)
+#pragma unroll
+        for (int i = 0; i + bit < count; ++i)
+            value[i] = by & bit ? value[i + bit] : value[i];
+}
+__device__ __forceinline__ void take_shifted(SharedAt<Real> row, int place, Real (&value)[points]) {
+    Real all[points + lane_pack];
+    row = row + place / lane_pack * lane_pack;
+#pragma unroll
+    for (int i = 0; i < points + (lane_pack > 1 ? lane_pack : 0); i += lane_pack) {
+        const Pack<Real, lane_pack> pack = (row + i).template read<lane_pack>();
+#pragma unroll
+        for (int e = 0; e < lane_pack; ++e)
+            all[i + e] = pack.element[e];
+    }
+    shift(all, place % lane_pack);
+#pragma unroll
+    for (int i = 0; i < points; ++i)
+        value[i] = all[i];
+}
+// What would lie beyond the row is left out: it is of the halo, which is at least as wide.
+__device__ __forceinline__ void hand_on_shifted(SharedAt<Real> row, int place,
+                                                const Real (&value)[points]) {
+    constexpr int more = lane_pack - 1; // of the lane before
+    Real all[more + points];
+#pragma unroll
+    for (int i = 0; i < more; ++i)
+        all[i] = shuffle_up(value[points - more + i], 1);
+#pragma unroll
+    for (int i = 0; i < points; ++i)
+        all[more + i] = value[i];
+    shift(all, more - place % lane_pack);
+    const int packs_on = place / lane_pack * lane_pack;
+#pragma unroll
+    for (int i = 0; i < points; i += lane_pack) {
+        Pack<Real, lane_pack> pack;
+#pragma unroll
+        for (int e = 0; e < lane_pack; ++e)
+            pack.element[e] = all[i + e];
+        if (i + spare <= points || lane() * points + i + packs_on < width)
+            (row + (packs_on + i)).write(pack);
+    }
+}
+#endif
+
 // ---- between the grid and the first and last rings ---------------------------------------------
 
 __device__ __forceinline__ Index wrapped(Index i, Index size) {
@@ -213,7 +275,9 @@ __device__ __forceinline__ void load_carefully(const Arguments &a, const Strip &
     const Grid &grid = a.grid[Array<array>::grid];
 #pragma unroll 1
     for (int i = lane; i < width; i += warp_size) {
-        const Index x = endless<0> ? wrapped(s.x + i, a.size[0]) : s.x + i;
+        Index x = s.x + i;
+        if (endless<0> && (x < 0 || x >= a.size[0]))
+            x = wrapped(x, a.size[0]);
         if (beyond)
             (slot + i).write(value);
         else if (x >= 0 && x < a.size[0])

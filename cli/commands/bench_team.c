@@ -23,7 +23,7 @@ typedef struct result {
     uint64_t alone_digest, team_digest;
     sg_team_part part;
     double exchanges, bytes; /* of rank 0, a step */
-    double waited;           /* seconds a step in exchanges; below 0: not measured */
+    double waited, hidden; /* seconds a step in exchanges: computing waited for them, or went on */
     char alone_plan[512], plan[512];
 } result;
 
@@ -261,9 +261,8 @@ static void run_together(rank *r, work *w) {
         out->part = l.part;
         out->exchanges = (double)(after.exchanges - before.exchanges) / SAMPLES / steps;
         out->bytes = (double)(after.bytes - before.bytes) / SAMPLES / steps;
-        out->waited = after.exchange_seconds < 0
-                          ? -1
-                          : (after.exchange_seconds - before.exchange_seconds) / SAMPLES / steps;
+        out->waited = (after.exchange_seconds - before.exchange_seconds) / SAMPLES / steps;
+        out->hidden = (after.hidden_seconds - before.hidden_seconds) / SAMPLES / steps;
         snprintf(out->plan, sizeof out->plan, "%s", sg_kernel_text(l.kernel, SG_TEXT_PLAN));
     }
     free(all);
@@ -326,10 +325,10 @@ static void report(const work *w, const session *s, const ranks *r, json *j, tex
                 in_extents(w->alone, dims));
     text_printf(out, "  ranks    %s a step: %.3f times as fast, efficiency %.3f\n",
                 in_seconds(b->together), speedup, speedup / r->count);
-    text_printf(out, "  halos    %.3g exchanges a step, %.3g bytes sent by rank 0; %s\n",
-                b->exchanges, b->bytes,
-                b->waited < 0 ? "on the GPUs' streams, where their time is not measured"
-                              : phrase("%s a step in them, not hidden", in_seconds(b->waited)));
+    text_printf(
+        out, "  halos    %.3g exchanges a step, %.3g bytes sent by rank 0; %s a step in them, %s\n",
+        b->exchanges, b->bytes, in_seconds(b->waited + b->hidden),
+        ranks_unhidden(b->waited, b->hidden));
     if (!weak)
         text_printf(out, "  check    %s\n",
                     same ? "the same bytes as alone" : "other bytes than alone");
@@ -339,9 +338,9 @@ static void report(const work *w, const session *s, const ranks *r, json *j, tex
     json_integers(j, "alone_size", w->alone, dims);
     json_add(j,
              "steps %" PRId64 " alone_seconds %g seconds %g speedup %g efficiency %g exchanges %g "
-             "bytes %g exchange_seconds %g",
+             "bytes %g exchange_seconds %g hidden_seconds %g",
              w->sample_steps, b->alone, b->together, speedup, speedup / r->count, b->exchanges,
-             b->bytes, b->waited < 0 ? (double)NAN : b->waited);
+             b->bytes, b->waited, b->hidden);
     if (weak)
         json_string(j, "same", NULL);
     else

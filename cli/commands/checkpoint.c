@@ -1,6 +1,7 @@
 /* The heads of checkpoints. */
 #include "cli/commands/run.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -145,9 +146,10 @@ int checkpoint_read(const char *path, checkpoint *out) {
     *out = (checkpoint){.steps = -1};
     FILE *file = fopen(path, "rbe");
     if (file == NULL || fstat(fileno(file), &about) != 0) {
+        const int error = errno;
         if (file != NULL)
             fclose(file);
-        return complain(EXIT_DATA, path, "cannot be read");
+        return complain(EXIT_DATA, path, "cannot open: %s", strerror(error));
     }
     const size_t length = fread(head, 1, CHECKPOINT_HEAD, file);
     fclose(file);

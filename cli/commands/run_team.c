@@ -334,14 +334,13 @@ static void report(const work *w, const ranks *r, session *s, json *j, text *out
     const char *ranks = in_ranks(w->part.ranks, a->info.dims);
     text_printf(out,
                 "%s: %" PRId64 " step%s of %s in %s on the %s device\n"
-                "  ranks    %d (%s), %s; %" PRId64 " exchanges of ghost cells by rank 0%s\n"
+                "  ranks    %d (%s), %s; %" PRId64 " exchanges of ghost cells by rank 0 in %s, %s\n"
                 "  plan     %s\n",
                 a->name, w->steps.made, w->steps.made == 1 ? "" : "s",
                 in_extents(a->size, a->info.dims), in_seconds(w->steps.seconds), s->device.device,
                 r->count, ranks, w->team.engine, w->team.exchanges,
-                w->team.exchange_seconds < 0
-                    ? ""
-                    : phrase(" in %s, not hidden", in_seconds(w->team.exchange_seconds)),
+                in_seconds(w->team.exchange_seconds + w->team.hidden_seconds),
+                ranks_unhidden(w->team.exchange_seconds, w->team.hidden_seconds),
                 sg_kernel_text(w->kernel, SG_TEXT_PLAN));
     json_add(j, "family %s name %s plan %s", sg_kernel_text(w->kernel, SG_TEXT_FAMILY), a->name,
              sg_kernel_text(w->kernel, SG_TEXT_PLAN));
@@ -349,9 +348,9 @@ static void report(const work *w, const ranks *r, session *s, json *j, text *out
     json_add(j, "steps %" PRId64 " seconds %g", w->steps.made, w->steps.seconds);
     json_add(j,
              "ranks { count %d grid %s engine %s exchanges %" PRId64 " bytes %" PRId64
-             " exchange_seconds %g }",
+             " exchange_seconds %g hidden_seconds %g }",
              r->count, ranks, w->team.engine, w->team.exchanges, w->team.bytes,
-             w->team.exchange_seconds < 0 ? (double)NAN : w->team.exchange_seconds);
+             w->team.exchange_seconds, w->team.hidden_seconds);
     steps_json(&w->steps, j);
     steps_text(&w->steps, out);
 }
@@ -386,6 +385,17 @@ static int begin_again(work *w, options *own) {
     return EXIT_DONE;
 }
 
+/* A checkpoint that cannot be written costs no computation. */
+static int try_checkpoint(const char *path) {
+    output *file;
+    output_set alone = {0};
+    int code = output_begin(&file, &alone, path);
+    if (code == EXIT_DONE && output_stretch(file, 0, NULL, 0) == NULL)
+        code = EXIT_DATA;
+    output_drop(file);
+    return code;
+}
+
 /* All that is judged, read and opened before the ranks begin. */
 static int prepare(work *w, session *s, ranks *r) {
     const options *own = w->options;
@@ -409,6 +419,8 @@ static int prepare(work *w, session *s, ranks *r) {
         pieces_make(w, r, a);
     if (code == EXIT_DONE)
         code = keep_files(a);
+    if (code == EXIT_DONE && own->checkpoint != NULL && r->speaks)
+        code = try_checkpoint(own->checkpoint);
     if (code == EXIT_DONE && w->from.steps >= 0)
         code = checkpoint_judge(own->restart, &w->from, a, a->plan);
     if (code == EXIT_DONE)

@@ -55,19 +55,21 @@ static int read_until(monitors *m, const sg_kernel *kernel) {
     const char *given = m->arrays->session->options->until;
     if (given == NULL)
         return EXIT_DONE;
-    const size_t length = strcspn(given, "<>");
-    const bool equal = given[length] != '\0' && given[length + 1] == '=';
-    const char *number = given + length + (given[length] != '\0') + equal;
-    char *end, *name = new_copy(given);
+    const char *begin = given + strspn(given, " ");
+    const size_t length = strcspn(begin, "<>");
+    const bool equal = begin[length] != '\0' && begin[length + 1] == '=';
+    const char *number = begin + length + (begin[length] != '\0') + equal;
+    char *end, *name = new_copy(begin);
     m->limit = strtod(number, &end);
+    end += strspn(end, " ");
     for (name[length] = '\0'; length > 0 && name[strlen(name) - 1] == ' ';)
         name[strlen(name) - 1] = '\0';
-    if (given[length] == '\0' || end == number || *end != '\0' || isnan(m->limit) || *name == '\0')
+    if (begin[length] == '\0' || end == number || *end != '\0' || isnan(m->limit) || *name == '\0')
         return complain(EXIT_USAGE, NULL,
                         "--until '%s': a monitor, a relation and a number are needed, as in "
                         "'r<1e-8'; relations are <, <=, > and >=",
                         given);
-    m->relation = given[length] == '<' ? (equal ? 'l' : '<') : (equal ? 'g' : '>');
+    m->relation = begin[length] == '<' ? (equal ? 'l' : '<') : (equal ? 'g' : '>');
     m->until = find(m, name);
     if (m->until >= 0)
         return EXIT_DONE;

@@ -169,6 +169,18 @@ bool model_mirrors(const model *m, int axis) {
     return mirrors;
 }
 
+void model_find_ring(const model *m, int axis, bool *ring, bool *other) {
+    const bool reads = m->low[axis] + m->high[axis] > 0;
+    const bool wraps = m->sides[axis][0].kind == BOUNDARY_PERIODIC;
+    *ring |= reads && wraps;
+    *other |= reads && !wraps;
+}
+
+void model_find_rings_of_maps(const model *m, int axis, bool *ring, bool *other) {
+    for (int i = 0; i < m->monitor_count; i++)
+        model_find_ring(m->monitors[i].map, axis, ring, other);
+}
+
 bool model_has_given_sides(const model *m) {
     bool given = false;
     for (int axis = 0; axis < m->dims; axis++)

@@ -278,13 +278,10 @@ static void find_in_place(stepping *s) {
 static void find_mixed(stepping *s) {
     for (int axis = 0; axis < s->system->whole->dims; axis++) {
         bool periodic = false, other = false;
-        for (int k = 0; k < s->stage_count; k++) {
-            const model *m = s->stages[k].model;
-            const bool reads = m->low[axis] + m->high[axis] > 0;
-            const bool wraps = m->sides[axis][0].kind == BOUNDARY_PERIODIC;
-            periodic |= reads && wraps;
-            other |= reads && !wraps;
-        }
+        for (int k = 0; k < s->stage_count; k++)
+            model_find_ring(s->stages[k].model, axis, &periodic, &other);
+        model_find_rings_of_maps(s->system->whole, axis, &periodic, &other);
+        s->step->periodic[axis] = periodic;
         s->step->mixed[axis] = periodic && other;
     }
 }

@@ -58,8 +58,8 @@ typedef struct system_step {
     system_reach *arrays; /* that it reads, of each array of `whole` */
     bool *in_place;       /* of each array of `whole`: new values may lie where the field's oldest
                              level does */
-    bool mixed[AXES];     /* some of the calls that read along the axis have a periodic boundary
-                             there, and others do not */
+    bool periodic[AXES];  /* some call, or map of a monitor, reads across the ends of the axis */
+    bool mixed[AXES];     /* that is so, and others read along the axis that is no ring for them */
 } system_step;
 
 /* The calls of one step of these stages, which are the system's or what was fused of them.

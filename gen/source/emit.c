@@ -23,8 +23,9 @@ typedef struct writer {
     const emitter *e;
     const expr_pool *pool;
     int *uses;
-    part *parts; /* by node */
-    int named;   /* t1 … */
+    bool *varies; /* by node: it is not the same for all points */
+    part *parts;  /* by node */
+    int named;    /* t1 … */
 } writer;
 
 /* CUDA spellings: an operator between its operands, or a function by dtype. */
@@ -245,6 +246,41 @@ static void write_fused(writer *w, expr_id id, int product) {
         name_part(w, id);
 }
 
+/* The nodes that are not the same for all points. */
+static bool *find_varying(job *j, const expr_pool *pool) {
+    bool *varies = job_array(j, (size_t)pool->count, sizeof *varies);
+    for (int i = 0; i < pool->count; i++) {
+        const expr_node *n = expr_get(pool, i);
+        varies[i] = n->op == EXPR_TAP || n->op == EXPR_POSITION;
+        for (int k = 0; k < expr_words[n->op].operands; k++)
+            varies[i] |= varies[n->operand[k]];
+    }
+    return varies;
+}
+
+/* A division by what varies, or a root of it: compilers put a branch behind each. */
+static bool is_quotient(const expr_pool *pool, expr_id id, const bool *varies) {
+    const expr_node *n = expr_get(pool, id);
+    return (n->op == EXPR_SQRT && varies[id]) || (n->op == EXPR_DIVIDE && varies[n->operand[1]]);
+}
+
+/* The same, made by `at`. */
+static void write_quotient(writer *w, expr_id id) {
+    const expr_node *n = expr_get(w->pool, id);
+    const expr_node *first = expr_get(w->pool, n->operand[0]);
+    const char *const a = w->parts[n->operand[0]].shown;
+    const char *shown;
+    if (n->op == EXPR_SQRT)
+        shown = job_print(w->job, "at.root(%s)", a);
+    else if (first->op == EXPR_CONSTANT && first->value == 1)
+        shown = job_print(w->job, "at.reciprocal(%s)", w->parts[n->operand[1]].shown);
+    else
+        shown = job_print(w->job, "at.quotient(%s, %s)", a, w->parts[n->operand[1]].shown);
+    set(w, id, shown, LEVEL_PRIMARY);
+    if (w->uses[id] > 1)
+        name_part(w, id);
+}
+
 static void write_operation(writer *w, expr_id id) {
     const expr_node *n = expr_get(w->pool, id);
     const int operands = expr_words[n->op].operands,
@@ -254,6 +290,10 @@ static void write_operation(writer *w, expr_id id) {
         return;
     }
     shorten(w, n->operand, operands);
+    if (w->e->quick && is_quotient(w->pool, id, w->varies)) {
+        write_quotient(w, id);
+        return;
+    }
     const spelling *s = &spellings[n->op];
     const expr_id a = n->operand[0], b = n->operand[1], c = n->operand[2];
     const char *shown;
@@ -338,6 +378,14 @@ static void write_selection(writer *w, expr_id id, const bool *inside) {
     set(w, id, name, LEVEL_PRIMARY);
 }
 
+int emit_count_quotients(job *j, const model *m, const bool *live) {
+    const bool *varies = find_varying(j, m->pool);
+    int count = 0;
+    for (int i = 0; i < m->pool->count && m->dtype < DTYPE_WIDE; i++)
+        count += live[i] && is_quotient(m->pool, i, varies);
+    return count;
+}
+
 /* Whatever the roots are made of that has lines of its own. */
 static writer write_parts(text *out, const emitter *e, const expr_id *roots, int count) {
     const expr_pool *pool = e->model->pool;
@@ -345,6 +393,7 @@ static writer write_parts(text *out, const emitter *e, const expr_id *roots, int
     w.parts = job_array(w.job, (size_t)pool->count, sizeof *w.parts);
     const bool *live = expr_live(pool, w.job, roots, count);
     w.uses = emit_uses(w.job, pool, live, roots, count);
+    w.varies = find_varying(w.job, pool);
     if (e->interior != NULL)
         live = interior_live(w.job, pool, e->interior, roots, count);
     for (int i = 0; i < pool->count; i++)

@@ -34,7 +34,11 @@ typedef struct emitter {
     const int *kernel_arrays; /* the model's array → the kernel's */
     bool steps;               /* the kernel makes several, and `at` counts them */
     const interior *interior; /* what statements ask `interior` and `places` for; NULL: nothing */
+    bool quick;               /* `at` divides and takes roots (templates/arch/quotients.cuh) */
 } emitter;
+
+/* How many live nodes are divisions by what differs from point to point, or roots of it. */
+int emit_count_quotients(job *, const model *, const bool *live);
 
 /* Writes statements that end in `targets[i] roots[i];`, such as "out[0] = …". */
 void emit_statements(text *, const emitter *, const expr_id *roots, const char *const *targets,

@@ -6,7 +6,8 @@
    that, and here it decides whether stages are fused. So each node gets a canonical form, which
    forgets where along x and along the walk it reads, and that place. A block of points evaluates a
    form at as many places as its points, moved by each of the form's places, cover. Sums and
-   products are cheap, and counted without this. */
+   products are cheap, and counted without this, but for stages that were put together: there whole
+   results are shared. */
 #include "gen/stencil/method.h"
 
 #include "base/hash.h"
@@ -143,8 +144,16 @@ static int compare_calls(const void *a, const void *b) {
     return (p->form > q->form) - (p->form < q->form);
 }
 
-/* The calls of live nodes; returns how many. */
-static int list_calls(job *j, const model *m, const bool *live, call *calls) {
+/* Of a sum or a product, as costs count them. */
+static double arithmetic_of(expr_op op) {
+    return op == EXPR_ADD || op == EXPR_SUBTRACT ? 1
+           : op == EXPR_MULTIPLY                 ? 0.5
+           : op == EXPR_FMA                      ? 1.5
+                                                 : 0;
+}
+
+/* The calls of live nodes, or their sums and products; returns how many. */
+static int list_calls(job *j, const model *m, const bool *live, bool arithmetic, call *calls) {
     const expr_pool *p = m->pool;
     const size_t nodes = (size_t)p->count;
     unsigned buckets = 16;
@@ -160,7 +169,9 @@ static int list_calls(job *j, const model *m, const bool *live, call *calls) {
         if (!live[i])
             continue;
         places[i] = place_node(m, &f, n, places);
-        if (is_call(p, n, m->dtype))
+        if (arithmetic && arithmetic_of(n->op) > 0)
+            calls[count++] = (call){places[i], {arithmetic_of(n->op), 0}};
+        else if (!arithmetic && is_call(p, n, m->dtype))
             calls[count++] = (call){places[i], call_costs[n->op][m->dtype]};
     }
     return count;
@@ -191,9 +202,8 @@ static int places_of(const call *calls, int count, int points, int steps) {
     return found;
 }
 
-void calls_count(job *j, const model *m, const bool *live, int steps, expr_work out[CALL_PACKS]) {
-    call *calls = job_array(j, (size_t)m->pool->count + 1, sizeof *calls);
-    const int count = list_calls(j, m, live, calls);
+/* Adds what these take of a point to `out`. */
+static void add_shared(call *calls, int count, int steps, expr_work out[CALL_PACKS]) {
     qsort(calls, (size_t)count, sizeof *calls, compare_calls);
     for (int first = 0, end; first < count; first = end) {
         for (end = first + 1; end < count && calls[end].at.form == calls[first].at.form; end++)
@@ -210,9 +220,26 @@ void calls_count(job *j, const model *m, const bool *live, int steps, expr_work 
     }
 }
 
+void calls_count(job *j, const model *m, const bool *live, int steps, expr_work out[CALL_PACKS]) {
+    call *calls = job_array(j, (size_t)m->pool->count + 1, sizeof *calls);
+    add_shared(calls, list_calls(j, m, live, false, calls), steps, out);
+}
+
+void calls_sharing(job *j, const model *m, const bool *live, int steps, double out[CALL_PACKS]) {
+    call *calls = job_array(j, (size_t)m->pool->count + 1, sizeof *calls);
+    expr_work work[CALL_PACKS] = {{0, 0}};
+    const int count = list_calls(j, m, live, true, calls);
+    double all = 0;
+    for (int i = 0; i < count; i++)
+        all += calls[i].work.units;
+    add_shared(calls, count, steps, work);
+    for (int k = 0; k < CALL_PACKS; k++)
+        out[k] = all > 0 ? work[k].units / all : 1;
+}
+
 expr_work calls_uniform(job *j, const model *m, const bool *live) {
     call *calls = job_array(j, (size_t)m->pool->count + 1, sizeof *calls);
-    const int count = list_calls(j, m, live, calls);
+    const int count = list_calls(j, m, live, false, calls);
     expr_work sum = {0, 0};
     for (int i = 0; i < count; i++)
         if (calls[i].at.same[0] && calls[i].at.same[1]) {
@@ -236,14 +263,14 @@ double calls_walked(const plan *p, int together, int steps) {
     return w.units * 4 * WARP / p->gpu->fma_lanes[p->facts->model->dtype] + w.others;
 }
 
-/* Set by the acoustic wave with a sponge on an H200: 340 µs with 4 warps a scheduler, 296 with 5.
- */
+/* Set by the acoustic wave with a sponge on an H200: 340 µs with 4 warps a scheduler, 296 with 5;
+   and, where calls are made together, by the dam break in float: 754 with 3, 832 with 4. */
 double calls_waiting(const plan *p) {
-    static const double few_warps = 3, enough = 5, many = 12; /* instructions */
+    static const double few_warps = 3, few_quick = 1.5, enough = 5, many = 12; /* instructions */
     if (p->form->sums || calls_slots(p, p->schedule.vector) < many)
         return 1;
-    const double warps = p->estimate.blocks_resident * ceil(plan_threads(p) / 32.0) / 4;
-    return warps >= enough
-               ? 1
-               : (1 + few_warps / (warps * warps)) / (1 + few_warps / (enough * enough));
+    const bool quick = p->form->quick != NULL && p->form->quick(p);
+    const double warps = p->estimate.blocks_resident * ceil(plan_threads(p) / 32.0) / 4,
+                 few = quick ? few_quick : few_warps;
+    return warps >= enough ? 1 : (1 + few / (warps * warps)) / (1 + few / (enough * enough));
 }

@@ -60,9 +60,12 @@ struct form {
     const model *(*sums_of)(job *, const plan *); /* whose sums are kept; NULL: the plan's model */
     void (*constants)(text *, const plan *, const program *);
     void (*definitions)(text *, const plan *);
+    bool (*quick)(const plan *); /* `at` makes divisions and roots (templates/arch/quotients.cuh);
+                                    NULL: it does not */
     void (*needs)(
         const plan *,
-        program_needs *); /* what a call must have for this kernel; other calls take a spare */
+        program_needs *);      /* what a call must have for this kernel; other calls take a spare */
+    int (*lane)(const plan *); /* program_launch.lane; NULL: 1 */
     void (*box)(const plan *, const plan_array *,
                 int box[AXES]); /* of an array, what the kernel fetches by a bulk copy */
 
@@ -186,6 +189,7 @@ double block_walk_cycles(const plan *);
 double block_load_cycles(const plan *);
 /* The edge of a block that stages, and of one that loads packs. */
 double block_edge(const plan *);
+double block_tile_edge(const plan *); /* of tiles whose halo is found cell by cell */
 double block_pack_edge(const plan *);
 /* Constants of a block that walks. */
 void block_write_walk(text *, const plan *, const program *);

@@ -337,6 +337,16 @@ static expr_count count_chain(const model_chain *chain) {
     return sum;
 }
 
+/* Whether a way of its own away from the edges saves next to nothing: nothing there but the
+   selections in `Places`, which no division or function reads. */
+static bool is_joined(const plan_facts *f, const interior *in) {
+    enum { FEW = 8 }; /* instructions */
+    for (expr_id i = 0; i < f->model->pool->count; i++)
+        if (in->side[i] != EXPR_NONE && in->place[i] == 0)
+            return false;
+    return f->calls[0].units + f->calls[0].others < FEW;
+}
+
 /* Operations, of all points and of those away from the edges. */
 static void count_work(plan_facts *f, job *j) {
     const model *m = f->model;
@@ -355,7 +365,12 @@ static void count_work(plan_facts *f, job *j) {
         f->inside.additions -= count_signs(m, inside);
     }
     f->uniform = calls_uniform(j, m, inside);
+    f->quotients = emit_count_quotients(j, m, inside);
     calls_count(j, m, inside, 1, f->calls);
+    for (int i = 0; m->arranged && i < 3; i++)
+        calls_sharing(j, m, inside, 1 << i, f->shared[i]);
+    f->two_ways = in != NULL && !is_joined(f, in);
+    f->ends_of_x = f->two_ways && (in->margin[0][0] > 0 || in->margin[0][1] > 0);
     calls_count(j, m, inside, 2, f->walked[0]);
     calls_count(j, m, inside, 4, f->walked[1]);
 }

@@ -25,16 +25,22 @@ typedef struct plan_facts {
     expr_count emitted;        /* operations of a point by these expressions … */
     expr_count inside; /* … and of one that no condition on its place singles out, which is
                           what costs count */
+    bool two_ways;     /* points away from the edges have a way of their own … */
+    bool ends_of_x;    /* … and those near the ends of x the other one */
     int selections;    /* by places, which code asks for also away from the edges */
     expr_work calls[CALL_PACKS]; /* of divisions, functions and choices, for a point of a pack */
     expr_work uniform;           /* of those that are the same for all points: once a thread */
     expr_work walked[2][CALL_PACKS]; /* the same, where 2 and 4 steps of a walk are made together */
-    int nodes;                       /* nodes of the pool before that … */
-    const bool *live;                /* … and which of them the outputs are made of */
-    double sum_operations;           /* of one point by partial sums; 0 where it has none to keep */
-    const scaled_sum *scaled;        /* NULL where the update is none */
-    bool linear;          /* every output is linear, with the same weights for every point */
-    bool corners;         /* some tap has an offset along x and along y */
+    double shared[3]
+                 [CALL_PACKS]; /* of stages put together: the share of sums and products that is
+                                  left in packs where 1, 2 and 4 steps of a walk are made at once */
+    int quotients;             /* divisions by what differs from point to point, and roots of it */
+    int nodes;                 /* nodes of the pool before that … */
+    const bool *live;          /* … and which of them the outputs are made of */
+    double sum_operations;     /* of one point by partial sums; 0 where it has none to keep */
+    const scaled_sum *scaled;  /* NULL where the update is none */
+    bool linear;               /* every output is linear, with the same weights for every point */
+    bool corners;              /* some tap has an offset along x and along y */
     bool column_or_plane; /* every tap lies in its point's column of the last axis or its plane */
     int taps[2 * MAX_FIELDS]; /* distinct taps, by the model's array */
     int all_taps, plane_taps; /* the latter counts taps after they are moved into one plane of the
@@ -48,6 +54,8 @@ plan_facts *plan_facts_new(job *, const model *);
 /* What divisions, roots, functions and choices take of a point, of the live nodes: adds to `out`,
    for packs of 1, 2, 4 … points along x. */
 void calls_count(job *, const model *, const bool *live, int steps, expr_work out[CALL_PACKS]);
+/* The share of sums and products that is left where packs, and steps of a walk, share them. */
+void calls_sharing(job *, const model *, const bool *live, int steps, double out[CALL_PACKS]);
 expr_work calls_uniform(job *, const model *, const bool *live);
 
 /* One array as the kernel sees it; arrays that no tap reads are left out. Reaches are along kernel
@@ -96,6 +104,7 @@ typedef struct plan_streamed {
     int together; /* steps that are made at once, for what their points have in common */
     int needs;    /* registers that a thread takes at least, so that no more blocks are resident; 0:
                      those that it happens to need */
+    int spare_registers; /* what a thread would need where rows are no packs */
 } plan_streamed;
 
 typedef struct plan {

@@ -82,6 +82,7 @@ void source_describe_launch(const plan *p, program_launch *l) {
     l->barriers = p->form->barriers;
     l->grid.vector = p->schedule.vector;
     l->grid.steps = 1;
+    l->grid.lane = p->form->lane != NULL ? p->form->lane(p) : 1;
     for (int k = 0; k < AXES; k++) {
         l->grid.axes[k] = p->axes[k];
         l->per_block[k] = p->per_block[k];
@@ -159,7 +160,11 @@ static void describe_shape(const model *m, const plan_facts *f, program *out) {
     memcpy(out->grid.low, m->low, sizeof out->grid.low);
     memcpy(out->grid.high, m->high, sizeof out->grid.high);
     for (int axis = 0; axis < m->dims; axis++) {
-        out->grid.periodic[axis] = m->sides[axis][0].kind == BOUNDARY_PERIODIC;
+        bool ring = false, other = false;
+        model_find_ring(m, axis, &ring, &other);
+        model_find_rings_of_maps(m, axis, &ring, &other);
+        out->grid.periodic[axis] = ring;
+        out->grid.uncut[axis] = ring && other;
         /* A part has the ghost cells of the other side, up to which reads may turn back. */
         if (model_mirrors(m, axis))
             out->grid.turned[axis] = 1 + abs(m->low[axis] - m->high[axis]);

@@ -282,16 +282,6 @@ static void write_asking(text *t, const model *m) {
         "        update_placed(at, arguments, false, find_places(at, arguments), out);\n}\n");
 }
 
-/* Whether a way of its own away from the edges saves next to nothing: nothing there but the
-   selections in `Places`, which no division or function reads. */
-static bool is_joined(const plan_facts *f, const interior *in) {
-    enum { FEW = 8 }; /* instructions */
-    for (expr_id i = 0; i < f->model->pool->count; i++)
-        if (in->side[i] != EXPR_NONE && in->place[i] == 0)
-            return false;
-    return f->calls[0].units + f->calls[0].others < FEW;
-}
-
 static void write_update(text *t, const model *m, const plan_facts *f, const emitter *e) {
     const char *targets[MAX_FIELDS];
     for (int o = 0; o < m->output_count; o++)
@@ -302,7 +292,7 @@ static void write_update(text *t, const model *m, const plan_facts *f, const emi
         text_add(
             t,
             "#define PLAN_INTERIOR 1 // kernels may ask once for several points where they lie\n");
-        if (is_joined(f, all.interior))
+        if (!f->two_ways)
             text_add(t, "#define PLAN_JOINED 1 // all that depends on the place is selected, and "
                         "cheap to use\n");
         emit_places(t, e, all.interior);
@@ -331,12 +321,17 @@ void source_write_kernel(text *t, const plan *p, const program *program, int whi
                          bool packs) {
     const plan_facts *f = p->facts;
     const model *m = f->model;
-    const emitter e = {m, p->axes, p->kernel_array, plan_method(p)->fused, NULL};
+    const bool quick = packs && p->form->quick != NULL && p->form->quick(p);
+    const emitter e = {m, p->axes, p->kernel_array, plan_method(p)->fused, NULL, quick};
     if (asks_for_numbers(t->job, m))
         text_add(t, "#include \"numbers.cuh\"\n\n");
     text_printf(t, "#define STENCIL_KERNEL %s\n", program->launches[which].entry);
     if (plan_has_packs(p))
         text_printf(t, "#define PLAN_PACKS %d // as plan::packs, for the preprocessor\n", packs);
+    if (p->form->quick != NULL)
+        text_printf(
+            t, "#define PLAN_QUICK %d // quotients and roots of several points ask one question\n",
+            quick);
     if (p->form->macros != NULL)
         p->form->macros(t, p, packs, has_only_written(m, p, program));
     write_rules(t, m, p);

@@ -108,6 +108,7 @@ static void list_reach(writing *w) {
     program *out = w->out;
     memcpy(out->grid.low, step->reach.low, sizeof out->grid.low);
     memcpy(out->grid.high, step->reach.high, sizeof out->grid.high);
+    memcpy(out->grid.periodic, step->periodic, sizeof out->grid.periodic);
     memcpy(out->grid.uncut, step->mixed, sizeof out->grid.uncut);
     for (int i = 0; i < out->array_count; i++) {
         out->arrays[i].grid.in_place = step->in_place[i];
@@ -115,12 +116,9 @@ static void list_reach(writing *w) {
         memcpy(out->arrays[i].grid.high, step->arrays[i].high, sizeof step->arrays[i].high);
     }
     for (int i = 0; i < w->of->count; i++)
-        for (int axis = 0; axis < out->dims; axis++) {
-            const model *m = w->of->stages[i].model;
-            out->grid.periodic[axis] |=
-                m->low[axis] + m->high[axis] > 0 && m->sides[axis][0].kind == BOUNDARY_PERIODIC;
-            out->grid.turned[axis] = larger(out->grid.turned[axis], turned(m, axis));
-        }
+        for (int axis = 0; axis < out->dims; axis++)
+            out->grid.turned[axis] =
+                larger(out->grid.turned[axis], turned(w->of->stages[i].model, axis));
 }
 
 static program *describe(writing *w) {

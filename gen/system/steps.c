@@ -10,8 +10,8 @@
 
 /* The most steps of a system that a launch makes unless it is told to make more, and the share of a
    single step's time below which they are worth it. */
-enum { MOST_STEPS = 4 };
-static const double PAYS = 0.8;
+enum { MOST_STEPS = 8 };
+static const double PAYS = 0.9;
 
 /* Those that a line asks for, of all stages together; 0: it does not say. */
 static int asked_steps(job *j, const system_model *system, const char *line) {
@@ -105,24 +105,18 @@ static double seconds_of_steps(job *j, const arrangement *single, const family_r
     return t->seconds;
 }
 
-/* How many steps pay, of a run of several, and the line of their launch: strips of warps, which
-   alone are fast enough. NULL: single steps are as fast. */
-static const char *choose_steps(job *j, const arrangement *single, const family_request *r,
-                                int *most) {
-    static const char *const lines[] = {"chained vec=1 lane=2", "chained vec=1 lane=4"};
-    const char *best = NULL;
+/* How many steps pay, of a run of several, in strips of warps, which alone are fast enough. 1:
+   single steps are as fast. */
+static int choose_steps(job *j, const arrangement *single, const family_request *r) {
+    int best = 1;
     double least = PAYS * single->seconds;
-    for (int steps = 2; steps <= MOST_STEPS && steps <= r->steps; steps++)
-        for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
-            family_request own = *r;
-            own.schedule = lines[i];
-            const double seconds = seconds_of_steps(j, single, &own, steps);
-            if (seconds < least) {
-                least = seconds;
-                best = lines[i];
-                *most = steps;
-            }
+    for (int steps = 2; steps <= MOST_STEPS && steps <= r->steps; steps++) {
+        const double seconds = seconds_of_steps(j, single, r, steps);
+        if (seconds < least) {
+            least = seconds;
+            best = steps;
         }
+    }
     return best;
 }
 
@@ -130,13 +124,13 @@ static const char *choose_steps(job *j, const arrangement *single, const family_
 static arrangement *arrange_freely(job *j, const system_model *system, const family_request *r) {
     arrangement *single = arrange_single(j, system, r);
     const char *why;
-    int steps = 1;
     family_request own = *r;
     if (r->schedule != NULL || r->gpu->processor != NULL || r->steps < 2 ||
         system->whole->dims != 2 || !system->fuse || !is_one_launch(j, single))
         return single;
-    own.schedule = choose_steps(j, single, r, &steps);
-    return own.schedule != NULL ? arrange_steps(j, single, &own, steps, &why) : single;
+    own.schedule = "chained vec=1 lane=2";
+    const int steps = choose_steps(j, single, &own);
+    return steps > 1 ? arrange_steps(j, single, &own, steps, &why) : single;
 }
 
 /* The single steps of a run that several steps a launch do not divide: the planner's own if that is

@@ -381,6 +381,7 @@ class sg_team_options(Sized):
     _fields_ = [
         ("struct_size", c_size_t), ("transport", POINTER(sg_transport)), ("nccl_comm", c_void_p),
         ("nccl_unique_id", c_void_p), ("rank", c_int), ("ranks", c_int), ("nccl", c_char_p), ("seconds", c_double),
+        ("timed", c_int),
     ]  # fmt: skip
 
 
@@ -388,6 +389,7 @@ class sg_team_info(Sized):
     _fields_ = [
         ("struct_size", c_size_t), ("rank", c_int), ("ranks", c_int), ("engine", c_char_p), ("seconds", c_double),
         ("exchanges", c_int64), ("bytes", c_int64), ("exchange_seconds", c_double),
+        ("hidden_seconds", c_double),
     ]  # fmt: skip
 
 

@@ -100,6 +100,8 @@ class Matrix:
             raise DataError("a matrix in a GPU's memory must be csr: ….tocsr() makes one")
         if len(coo.shape) != 2:
             raise DataError(f"a matrix has 2 axes, not {len(coo.shape)}")
+        if not np.can_cast(coo.data.dtype, np.float64, "same_kind"):
+            raise DataError(f"the matrix's values are {coo.data.dtype}, and not real numbers: take ….real of it")
         row, column = (np.ascontiguousarray(index, np.int64) for index in (coo.row, coo.col))
         value = np.ascontiguousarray(coo.data, np.float64)
         return int(

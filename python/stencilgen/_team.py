@@ -46,7 +46,8 @@ class TeamInfo:
     seconds: float  #: the time limit
     exchanges: int  #: of ghost cells, by this rank
     bytes: int  #: that this rank sent in them
-    exchange_seconds: float  #: in which this rank waited for them; -1: not measured on GPUs
+    exchange_seconds: float  #: in which this rank waited for them; -1: not measured on GPUs' streams
+    hidden_seconds: float  #: of exchanges while computing went on; -1: as above
 
 
 class Team:

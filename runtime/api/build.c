@@ -390,6 +390,7 @@ static kernel_monitor describe_monitor(const model_monitor *m) {
     for (int axis = 0; axis < PROGRAM_AXES; axis++) {
         made.low[axis] = m->map->low[axis];
         made.high[axis] = m->map->high[axis];
+        made.mirrors[axis] = model_mirrors(m->map, axis);
     }
     return made;
 }

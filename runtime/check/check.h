@@ -49,6 +49,11 @@ bool check_data_marched(const check_data *, const digest *, const model *, refer
 void check_data_keep_march(check_data *, const digest *, const model *, check_steps *,
                            const reference_array *arrays);
 
+/* What an array of a grid is filled with where launches are timed: what the spec says that its
+   field holds. Roots of what is never negative there, or quotients by what is never 0, go another
+   way for other numbers, which is slower. */
+sample measure_sample(const sg_kernel *, int array);
+
 /* ---- systems --------------------------------------------------------------------------------- */
 
 struct system_model;

@@ -59,13 +59,14 @@ static void release(void *argument) {
 
 /* Random data, because zeros move faster on some devices. Data that is on the device already is
    repeated there, which takes almost no time. */
-static void fill_bytes(job *j, measurement *m, void *to, size_t bytes, dtype type, uint64_t seed) {
+static void fill_bytes(job *j, measurement *m, void *to, size_t bytes, dtype type, const sample *of,
+                       uint64_t seed) {
     const size_t element = dtype_words[type].bytes;
     device *d = m->device;
     size_t done = STAGE_BYTES;
     done = done < bytes ? done : bytes;
-    random_fill(context_workers(j, m->kernel->context), m->stage, type, 0,
-                (int64_t)((done + element - 1) / element), seed);
+    random_fill_sampled(context_workers(j, m->kernel->context), m->stage, type, 0,
+                        (int64_t)((done + element - 1) / element), seed, of);
     d->ops->upload(d, j, to, m->stage, done);
     while (done < bytes) {
         const size_t next = done < bytes - done ? done : bytes - done;
@@ -75,10 +76,33 @@ static void fill_bytes(job *j, measurement *m, void *to, size_t bytes, dtype typ
     }
 }
 
+sample measure_sample(const sg_kernel *k, int which) {
+    const program_array *a = &k->program->arrays[which];
+    sample out = sample_plain;
+    if (k->subject == NULL || !program_is_grid(k->program))
+        return out;
+    const model *m = check_model(k);
+    for (int f = 0; f < m->field_count; f++) {
+        const model_content *c = &m->fields[f].content;
+        if (c->values == NULL || strcmp(m->fields[f].name, a->grid.field) != 0)
+            continue;
+        if (c->is_range) {
+            out.low = c->values[0];
+            out.high = c->values[1];
+        } else {
+            out.values = c->values;
+            out.count = c->count;
+            out.of_values = SAMPLE_PARTS;
+        }
+    }
+    return out;
+}
+
 static void fill_array(job *j, measurement *m, int which) {
     const program_array *a = &m->kernel->program->arrays[which];
+    const sample of = measure_sample(m->kernel, which);
     fill_bytes(j, m, m->arrays[which], (size_t)m->points * a->element_bytes, dtype_find(a->dtype),
-               random_stream(1, (uint64_t)which));
+               &of, random_stream(1, (uint64_t)which));
 }
 
 /* The copy reads half of the bytes and writes half. */
@@ -88,7 +112,7 @@ static void prepare_copy(job *j, measurement *m) {
     m->half = m->half > 0 ? m->half : 1;
     m->from = d->ops->alloc(d, j, m->half);
     m->to = d->ops->alloc(d, j, m->half);
-    fill_bytes(j, m, m->from, m->half, DTYPE_FLOAT, 1);
+    fill_bytes(j, m, m->from, m->half, DTYPE_FLOAT, &sample_plain, 1);
 }
 
 static void prepare_launch(job *j, measurement *m, const double *parameters, size_t temporary) {

@@ -170,6 +170,10 @@ typedef struct device_ops {
     void *(*mark)(device *, job *, void *stream);
     bool (*passed)(device *, job *, void *mark);
     void (*unmark)(device *, void *mark);
+    /* A mark with a time, and the seconds between two that have passed; negative: the second one
+       was earlier. The cpu device has none, and no time between them. */
+    void *(*tick)(device *, job *, void *stream);
+    double (*between)(device *, job *, void *from, void *to);
 
     /* A number of the allocation that holds this address, which no other had before; 0: not known.
        Can be asked while a stream is captured. */

@@ -57,7 +57,7 @@ sg_status context_run(sg_context *c, void (*body)(job *, void *), void *argument
 
 void context_must(job *j, const sg_context *c, sg_status status) {
     if (status != SG_OK)
-        job_fail(j, (fault)status, NULL, 0, "%s", sg_error(c));
+        job_fail(j, (fault)status, NULL, 0, "%s", job_error_inside(sg_error(c)));
 }
 
 bool context_refuse(job *j, const char *format, ...) {

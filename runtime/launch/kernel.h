@@ -30,6 +30,7 @@ typedef struct kernel_monitor {
     const char *name, *op;
     double identity;                           /* of the op */
     int low[PROGRAM_AXES], high[PROGRAM_AXES]; /* how far its map reads */
+    bool mirrors[PROGRAM_AXES];                /* at an end of the axis its reads turn back */
 } kernel_monitor;
 
 struct sg_kernel {

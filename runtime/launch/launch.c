@@ -93,17 +93,27 @@ static int32_t clamped(int64_t n) {
     return n < 0 ? 0 : n > INT32_MAX ? INT32_MAX : (int32_t)n;
 }
 
+/* The cells before the box with which the first block begins (program_launch.lane). */
+static int64_t find_lead(const layer_view *l, const program_launch *p, int axis) {
+    const int of = p->grid.axes[axis], lane = p->grid.lane;
+    if (axis != 1 || of < 0 || lane < 2)
+        return 0;
+    return ((l->first[of] + l->begin[of]) % lane + lane) % lane;
+}
+
 /* Along one axis, the part of a launch that begins with block `first` of all. */
 static void put_part(unsigned char *to, const layer_view *l, const program_launch *p, int axis,
                      int64_t first) {
     const int of = p->grid.axes[axis];
-    const int64_t per_block = p->per_block[axis];
-    const int64_t begin = (of < 0 ? 0 : l->begin[of]) + first * per_block;
+    const int64_t per_block = p->per_block[axis], lead = find_lead(l, p, axis);
+    const int64_t begin = (of < 0 ? 0 : l->begin[of]) - lead + first * per_block;
     const int64_t end = of < 0 ? 1 : l->end[of], size = of < 0 ? 1 : l->size[of];
     const int64_t short_of_low = p->grid.low[axis] - begin;
     const int64_t last = least(end, size - p->grid.high[axis]) - begin;
+    const bool leads = axis == 1 && p->grid.lane > 1;
     const int32_t inner_first =
-        clamped(short_of_low > 0 ? (short_of_low + per_block - 1) / per_block : 0);
+        leads ? (int32_t)(first == 0 ? lead : 0)
+              : clamped(short_of_low > 0 ? (short_of_low + per_block - 1) / per_block : 0);
     const int32_t inner_end = clamped(last > 0 ? last / per_block : 0);
     put(to, OFFSET_BEGIN, axis, begin);
     memcpy(to + OFFSET_INNER_FIRST + 4 * axis, &inner_first, sizeof inner_first);
@@ -132,7 +142,7 @@ static size_t pack(const sg_kernel *k, const launch *all, const layer_view *l,
         put(to, OFFSET_SIZE, axis, of < 0 ? 1 : l->size[of]);
         put(to, OFFSET_END, axis, end);
         put_part(to, l, p, axis, 0);
-        blocks[axis] = (end - begin - 1) / p->per_block[axis] + 1;
+        blocks[axis] = (end - begin + find_lead(l, p, axis) - 1) / p->per_block[axis] + 1;
     }
     const int32_t aligned = is_aligned(k, l, p);
     memcpy(to + OFFSET_ALIGNED, &aligned, sizeof aligned);

@@ -110,6 +110,7 @@ void layers_seconds(const program *, launch *);
    cell (0, 0, 0) on. Those that it does not touch have no data and strides 0. */
 typedef struct layer_view {
     int64_t size[3], begin[3], end[3];
+    int64_t first[3]; /* where its cell (0, 0, 0) lies in the whole grid */
     int count;
     launch_grid grids[LAUNCH_ARRAYS + LAUNCH_TEMPORARIES];
 } layer_view;

@@ -76,6 +76,7 @@ static void view_way(const program *p, const launch *l, layer_view *out) {
     memcpy(out->size, l->size, sizeof out->size);
     memcpy(out->begin, l->begin, sizeof out->begin);
     memcpy(out->end, l->end, sizeof out->end);
+    memcpy(out->first, l->origin, sizeof out->first);
     memcpy(out->grids, l->grids, (size_t)p->array_count * sizeof *out->grids);
     out->count = p->array_count;
     for (int i = 0; i < p->array_count && p->grid.layer_count > 0; i++)
@@ -98,6 +99,7 @@ void layers_view(const program *p, const launch *l, int which, layer_view *out) 
     int64_t origin[3]; /* of the view, in the caller's grid */
     for (int axis = 0; axis < PROGRAM_AXES; axis++) {
         origin[axis] = within ? l->begin[axis] - in->low[axis] : 0;
+        out->first[axis] = l->origin[axis] + origin[axis];
         out->begin[axis] = l->begin[axis] - to->low[axis] - origin[axis];
         out->end[axis] = l->end[axis] + to->high[axis] - origin[axis];
         out->size[axis] = within ? l->end[axis] + in->high[axis] - origin[axis] : l->size[axis];
@@ -124,6 +126,7 @@ void layers_view_call(const program *p, const launch *l, const program_call *c, 
     for (int axis = 0; axis < PROGRAM_AXES; axis++) { /* the box ends where the grid does, or before
                                                          cells of other parts */
         out->size[axis] = l->size[axis];
+        out->first[axis] = l->origin[axis];
         const int64_t below = l->begin[axis] > 0 ? c->low[axis] : 0;
         const int64_t above = l->end[axis] < l->size[axis] ? c->high[axis] : 0;
         const int64_t end = l->end[axis] + above;

@@ -86,6 +86,8 @@ typedef struct sg_team_options {
     const char *nccl; /* path of the NCCL library, which is that of nccl_comm; "none": halos go by
                          the transport; NULL: SG_NCCL, else searched for */
     double seconds;   /* the time limit: how long a rank waits for another; 0: 120 */
+    int timed; /* measure the time of exchanges on GPUs' streams, for sg_team_facts; not where
+                  steps are captured in a graph */
 } sg_team_options;
 
 /* Opens a team of ranks whose contexts are on the same kind of device. SG_ERROR_USAGE if versions
@@ -104,8 +106,9 @@ typedef struct sg_team_info {
     double seconds;     /* the time limit */
     int64_t exchanges;  /* of halos, by this rank */
     int64_t bytes;      /* that this rank sent in them */
-    double exchange_seconds; /* in which this rank waited for them, none of it hidden; −1: they run
-                                on GPUs' streams, where they are not measured */
+    double exchange_seconds; /* in which this rank waited for them, not hidden; −1: they run on
+                                GPUs' streams, and the team is not `timed` */
+    double hidden_seconds;   /* of exchanges while computing went on; −1: as above */
 } sg_team_info;
 SG_API sg_status sg_team_facts(const sg_team *, sg_team_info *out);
 

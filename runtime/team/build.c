@@ -20,7 +20,7 @@ static void build_as(job *j, const building *b, const sg_build_options *how, sg_
     sg_context *c = b->context;
     const sg_status status = sg_build(c, b->path, how, out);
     if (status != SG_OK)
-        job_fail(j, (fault)status, NULL, 0, "%s", sg_error(c));
+        job_fail(j, (fault)status, NULL, 0, "%s", job_error_inside(sg_error(c)));
 }
 
 static void release(void *kernel) {
@@ -183,7 +183,7 @@ static double plan_seconds(job *j, const building *b, const sg_build_options *ho
     double seconds = 0;
     const sg_status status = sg_explain(b->context, b->path, how, &e);
     if (status != SG_OK)
-        job_fail(j, (fault)status, NULL, 0, "%s", sg_error(b->context));
+        job_fail(j, (fault)status, NULL, 0, "%s", job_error_inside(sg_error(b->context)));
     for (int i = 0; i < e->row_count; i++)
         if (e->rows[i].chosen)
             seconds += e->rows[i].estimated_seconds;

@@ -234,6 +234,7 @@ static void move(job *j, const transfer *t, const transfer *arriving) {
     sg_message sends[PART_FACES], receives[PART_FACES];
     const halo *h = t->halo;
     sg_team *team = h->team;
+    times_begin(j, team, t->stream);
     lay_messages(j, t, h->sends, h->send_count, team->outgoing.device, true, false, sends);
     lay_messages(j, arriving, h->receives, h->receive_count, team->incoming.device, false, false,
                  receives);
@@ -256,6 +257,7 @@ void halo_send(job *j, const halo *h, const launch *l, const int *arrays, int co
     const transfer arriving = {h, l, arrays, count, stream, NULL, true};
     const transfer leaving = {h, l, arrays, count, stream, sources, false};
     move(j, &leaving, &arriving);
+    times_end(j, h->team, stream);
 }
 
 void halo_take(job *j, const halo *h, const launch *l, const int *arrays, int count, void *stream) {
@@ -272,6 +274,7 @@ void halo_exchange(job *j, const halo *h, const launch *l, const int *arrays, in
     if (team->stores == NULL) {
         move(j, &t, &t);
         unpack(j, &t);
+        times_end(j, team, stream);
         return;
     }
     int origins[LAUNCH_ARRAYS];
@@ -279,6 +282,8 @@ void halo_exchange(job *j, const halo *h, const launch *l, const int *arrays, in
         origins[i] = final[arrays[i]];
     team->exchanges++;
     team->bytes += (int64_t)faces_bytes(h->kernel->program, h->sends, h->send_count, arrays, count);
+    times_begin(j, team, stream);
     stores_exchange(j, team->stores, h->kernel, h->sends, h->send_count, h->receives,
                     h->receive_count, l, arrays, origins, count, written, stream);
+    times_end(j, team, stream);
 }

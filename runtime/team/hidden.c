@@ -84,6 +84,7 @@ static bool make_single(job *j, run *r, const leap *by) {
     for (int i = 0; i < count; i++)
         send_box(j, r, &slabs[i], by, side);
     send_box(j, r, &inner, by, r->stream);
+    times_hide(j, r->team, r->stream);
     d->ops->order(d, j, side, r->stream);
     steps_rotate(r->kernel->program, &r->launch, r->final);
     run_fill(j, r, false, side);
@@ -307,6 +308,7 @@ static bool make_apart(job *j, run *r, const leap *by) {
             send_slab(j, r, &r->slabs[i], by, side);
     run_send(j, r, &r->launch, by, r->stream);
     r->slabs_cleared = r->launch.cleared = true;
+    times_hide(j, r->team, r->stream);
     steps_rotate(r->kernel->program, &r->launch, r->final);
     halo_send(j, &r->halo, &r->launch, stale, count, sources, side);
     d->ops->order(d, j, side, r->stream);

@@ -42,8 +42,10 @@ static int64_t larger(int64_t a, int64_t b) {
    need along an axis. */
 static int64_t needed_by_maps(const sg_kernel *k, int axis, int64_t low, int64_t high) {
     int64_t needed = larger(low, high);
-    for (int i = 0; k->program->grid.turned[axis] > 0 && i < k->info.monitors; i++) {
+    for (int i = 0; i < k->info.monitors; i++) {
         const kernel_monitor *m = &k->monitors[i];
+        if (!m->mirrors[axis])
+            continue;
         needed = larger(needed, 1 + larger(m->low[axis] - high, m->high[axis] - low));
     }
     return needed;

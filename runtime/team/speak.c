@@ -7,17 +7,11 @@
 #include "base/hash.h"
 #include "runtime/team/team.h"
 
-/* Behind "rank 2: " an error needs no such word. */
-static const char *without_prefix(const char *text) {
-    static const char prefix[] = "error: ";
-    return strncmp(text, prefix, sizeof prefix - 1) == 0 ? text + sizeof prefix - 1 : text;
-}
-
 void transport_abandon(const sg_transport *t, const char *why) {
     char text[SG_WHY];
     if (t->abandon == NULL)
         return;
-    snprintf(text, sizeof text, "rank %d: %.*s", t->rank, SG_WHY - 24, without_prefix(why));
+    snprintf(text, sizeof text, "rank %d: %.*s", t->rank, SG_WHY - 24, job_error_inside(why));
     t->abandon(t->user, text);
 }
 
@@ -96,7 +90,7 @@ void team_together(job *j, sg_team *t, void (*body)(job *, void *), void *argume
     mine.fault = (int32_t)job_run(job_allocator(j), body, argument, &own);
     if (mine.fault != FAULT_NONE)
         snprintf(mine.text, sizeof mine.text, "%s",
-                 own != NULL ? without_prefix(job_error(own)) : "out of memory");
+                 own != NULL ? job_error_inside(job_error(own)) : "out of memory");
     if (mine.fault == FAULT_NONE)
         job_end(own);
     agree(j, t, &mine, mine.fault == FAULT_NONE ? NULL : own);

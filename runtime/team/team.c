@@ -200,6 +200,7 @@ static void end_team(void *argument) {
     const bool stuck = t->broken[0] != '\0' && nccl_is_lent(t->nccl);
     stores_close(t->stores);
     nccl_close(t->nccl);
+    times_close(t);
     if (t->side != NULL)
         d->ops->stream_close(d, t->side);
     if (stuck) /* freeing would wait for what the application's communicator may wait for for ever
@@ -251,6 +252,8 @@ static void open_team(job *j, void *argument) {
         open_nccl(j, t, &o->options);
     name_engine(t);
     t->hiding = read_hiding();
+    if (o->options.timed != 0 && (t->nccl != NULL || t->stores != NULL))
+        times_open(t);
     t->side = t->nccl != NULL || t->stores != NULL
                   ? t->context->device->ops->stream_open(t->context->device, j)
                   : NULL;
@@ -301,14 +304,13 @@ typedef struct asking {
 static void tell(job *j, void *argument) {
     const asking *a = argument;
     const sg_team *t = a->team;
-    const sg_team_info info = {.rank = t->transport.rank,
-                               .ranks = t->transport.ranks,
-                               .engine = t->engine,
-                               .seconds = t->seconds,
-                               .exchanges = t->exchanges,
-                               .bytes = t->bytes,
-                               .exchange_seconds =
-                                   t->stores == NULL && t->nccl == NULL ? t->exchange_seconds : -1};
+    sg_team_info info = {.rank = t->transport.rank,
+                         .ranks = t->transport.ranks,
+                         .engine = t->engine,
+                         .seconds = t->seconds,
+                         .exchanges = t->exchanges,
+                         .bytes = t->bytes};
+    times_tell(j, t, &info.exchange_seconds, &info.hidden_seconds);
     context_write(j, a->out, &info, sizeof info, "sg_team_info");
 }
 

@@ -117,6 +117,7 @@ struct sg_team {
     char broken[SG_WHY]; /* why nothing works any more; "" */
     int64_t exchanges, bytes;
     double exchange_seconds; /* by the transport */
+    struct times *times;     /* of exchanges by stores and NCCL; NULL: not measured */
 
     struct team_buffer outgoing, incoming, slabs;
     team_hiding hiding;
@@ -166,6 +167,24 @@ void team_abandon(sg_team *, const char *why);
 /* The exchange of a transport whose user is the team (by_nccl.c). */
 int speak_by_nccl(void *user, const sg_message *sends, int send_count, const sg_message *receives,
                   int receive_count, double seconds, char why[SG_WHY]);
+
+/* ---- times of exchanges (times.c) ------------------------------------------------------------ */
+
+typedef struct times times;
+
+void times_open(sg_team *); /* memory of the team's job */
+void times_close(sg_team *);
+
+/* The next exchange is hidden behind the work that is on this stream by now. */
+void times_hide(job *, sg_team *, void *stream);
+
+/* Before and after all that an exchange puts on a stream. */
+void times_begin(job *, sg_team *, void *stream);
+void times_end(job *, sg_team *, void *stream);
+
+/* Seconds of exchanges that computing waited for, and of those that were hidden; −1: not measured.
+ */
+void times_tell(job *, const sg_team *, double *waited, double *hidden);
 
 /* ---- networks (network.c) -------------------------------------------------------------------- */
 

@@ -21,6 +21,13 @@ template <int slots> struct RowSlots {
                      "r"(bytes)
                      : "memory");
     }
+    // The same where lanes fill a part of the slot.
+    __device__ __forceinline__ void expect_more(int slot, int bytes) const {
+        asm volatile("mbarrier.expect_tx.relaxed.cta.shared::cta.b64 [%0], %1;" ::"r"(filled +
+                                                                                      8 * slot),
+                     "r"(bytes)
+                     : "memory");
+    }
     template <class T>
     __device__ __forceinline__ void copy(int slot, SharedAt<T> to, const T *from,
                                          int elements) const {
@@ -29,11 +36,10 @@ template <int slots> struct RowSlots {
                      "l"(from), "r"(elements * static_cast<int>(sizeof(T))), "r"(filled + 8 * slot)
                      : "memory");
     }
-    // By all lanes, instead: they have filled the slot themselves.
-    __device__ __forceinline__ void is_filled(int slot) const {
-        copies_commit();
-        copies_wait<0>();
-        asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+    // By all lanes, instead: what they wrote and copies that they began fill the slot.
+    __device__ __forceinline__ void will_be_filled(int slot) const {
+        asm volatile("cp.async.mbarrier.arrive.shared.b64 [%0];" ::"r"(filled + 8 * slot)
+                     : "memory");
         __syncwarp();
         if (threadIdx.x % 32 == 0)
             asm volatile("mbarrier.arrive.shared.b64 _, [%0];" ::"r"(filled + 8 * slot)

@@ -5,15 +5,30 @@ local shapes = require "shapes"
 local function case(name, shape, schedule, places, more)
   local out = {
     name = name,
-    spec = shapes.text(shapes.list[shape], "float", more and more.boundary or "'clamp'"),
+    spec = shapes.text(shapes.list[shape], more and more.dtype or "float", more and more.boundary or "'clamp'"),
     schedule = schedule,
     places = places,
   }
   for key, value in pairs(more or {}) do
     out[key] = value
   end
-  out.boundary = nil
+  out.boundary, out.dtype = nil, nil
   return out
+end
+
+-- Odd rows and packs, one tile and less, a single point.
+local function sums_at_edges(dims)
+  local function size(x, y, z)
+    return dims == 3 and { x, y, z } or { x, y }
+  end
+  return {
+    { size = size(67, 13, 9), steps = 3 },
+    { size = size(64, 12, 7), steps = 2, layout = { pad = { 3, 0 }, offset = 1 } },
+    { size = size(129, 5, 6), layout = { guard = false } },
+    { size = size(70, 9, 11), first = size(3, 2, 1), last = size(66, 8, 10) },
+    { size = size(3, 2, 2), steps = 2 },
+    { size = size(1, 1, 1) },
+  }
 end
 
 local cases = {
@@ -55,6 +70,17 @@ local cases = {
   case("a tile as wide as the grid", "box3d1", "streamed tile=61x8 coarsen=z4,y4 vec=1", {
     { size = { 61, 19, 9 }, steps = 2 }, { size = { 60, 8, 3 } }, { size = { 125, 9, 5 } }, { size = { 2, 3, 2 } },
   }, { boundary = "'zero'" }),
+  -- Sums in double, whose loads depend on where they lie beside sides that give values: packs and single points, rows and
+  -- planes all of which lie beyond a side, parts of a grid, guard cells.
+  case("loads at the edges, zero", "box3d1", "streamed tile=32x4 coarsen=z4,y2 vec=2", sums_at_edges(3), { boundary = "'zero'", dtype = "double" }),
+  case("loads at the edges, constant", "box3d1", "streamed tile=61x4 coarsen=z3,y4 vec=1", sums_at_edges(3), { boundary = "constant(-5/8)", dtype = "double" }),
+  case("loads at the edges, sides that differ", "box3d1", "streamed tile=32x2 coarsen=z4 vec=1", sums_at_edges(3),
+    { boundary = shapes.boundary("mixed2", 3), dtype = "double" }),
+  case("loads at the edges, a value each", "points3d", "streamed tile=64x2 coarsen=z4,y2 vec=2", sums_at_edges(3),
+    { boundary = "{ x = { constant(1/4), constant(3/4) }, y = { 'zero', constant(1/2) }, z = { constant(-1), 'fixed' } }", dtype = "double" }),
+  case("loads at the edges of 2D", "box2d2", "streamed tile=64 coarsen=y4 vec=2", sums_at_edges(2), { boundary = "'zero'", dtype = "double" }),
+  case("loads at the edges of 2D, sides that differ", "box2d2", "streamed tile=64 coarsen=y3 vec=1", sums_at_edges(2),
+    { boundary = shapes.boundary("mixed2", 2), dtype = "double" }),
   case("a tile as wide as the grid, periodic", "star3d2", "streamed tile=47x12 coarsen=z6,y4 vec=1", {
     { size = { 47, 26, 8 }, steps = 2 }, { size = { 95, 13, 7 }, first = { 3, 1, 0 }, last = { 90, 12, 7 } }, { size = { 2, 3, 2 } },
   }, { boundary = "'periodic'" }),

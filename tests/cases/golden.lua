@@ -65,6 +65,18 @@ for _, chain in ipairs { { "chained_waves2d", "1-2: chained tile=24 coarsen=y16 
   }
 end
 
+-- Quotients that points make together.
+cases[#cases + 1] = {
+  name = "streamed_quotients2d",
+  spec = [[return stencil { name = "quotients", boundary = "clamp", fields = { a = "in", b = "in", q = "out", r = "out" },
+    update = function(f)
+      return { q = f.b(0, 0) / f.a(0, 0) + 1 / f.a(1, 0), r = sqrt(f.b(0, 1)) / f.a(0, -1) }
+    end }]],
+  schedule = "streamed tile=128 coarsen=y8 vec=4 time=1",
+  golden = true,
+  places = { { size = { 67, 35 } } },
+}
+
 -- A filter in passes: the arguments that they share, then the plan.h of each.
 cases[#cases + 1] = {
   name = "passes_filter2d",

@@ -72,9 +72,9 @@ same "$folder/want.npy" "$folder/top.npy"
 
 begin '--until ends the run'
 npy f4 "$folder/long.npy" '40, 2' $(seq 80 | sed 's/.*/1/')
-exits 0 $still --steps 40 --points put="$folder/put.npy:$folder/long.npy" $take --until 'top>=6' --every 1
+exits 0 $still --steps 40 --points put="$folder/put.npy:$folder/long.npy" $take --until ' top >= 6 ' --every 1
 reports 'still: 8 steps of 5'
-reports 'until    top>=6: since step 3'
+reports 'until     top >= 6 : since step 3'
 exits 0 $still --steps 40 --points put="$folder/put.npy:$folder/long.npy" $take --until 'top>=600' --every 1
 reports 'still: 40 steps of 5'
 reports 'until    top>=600: at no sample'

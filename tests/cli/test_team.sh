@@ -134,7 +134,7 @@ says '1x10 ranks: a part would have 3 cells along y, and needs 4'
 sed 's/x = "clamp"/x = "periodic"/' "$folder/relax.lua" >"$folder/mixed.lua"
 exits 2 run $cpu "$folder/mixed.lua" --input u="$folder/wide.npy" --schedule naive --ranks 2x2 \
     --output u="$results/b.npy"
-says 'x cannot be divided, as some stages have a periodic boundary there and others do not'
+says 'x cannot be divided, as some stages or monitors have a periodic boundary there and others do not'
 as_one 3 "$folder/mixed.lua" --input u="$folder/wide.npy" --steps 3 --schedule naive
 rm -f "$folder/mixed.lua" "$folder/relax.lua"
 
@@ -409,6 +409,42 @@ reports 'points   rec: 60 recorded in'
 reports 'monitor  cells: '
 clear_results
 
+# The steps do not read along y, and the map does, across the ends; then the map is no ring along x, and the steps are.
+begin 'monitors that read across ends where steps do not'
+cat >"$folder/ring.lua" <<'END'
+return stencil {
+  name = "ring", boundary = "zero", fields = { u = { use = "inout", boundary = { x = "clamp", y = "periodic" } } },
+  update = function(f) return { u = (f.u(1, 0) + f.u(0, 0)) / 2 } end,
+  monitors = { across = { op = "max", map = function(f) return f.u(0, 2) - f.u(0, -1) + f.u(0, 0) / 64 end } },
+}
+END
+for ranks in 1x1 1x2 1x4 2x3; do
+    exits 0 run $cpu "$folder/ring.lua" --input u="$folder/u.npy" --steps 3 --every 1 --ranks $ranks --schedule naive \
+        --output u="$results/u.npy" --monitor across="$results/across-$ranks.npy"
+    alike "$results/across-1x1.npy" "$results/across-$ranks.npy"
+done
+sed 's/x = "clamp"/x = "periodic"/; s/boundary = "zero"/boundary = "periodic"/
+     s/fields = {/& c = { use = "in", boundary = "clamp" },/; s/f.u(0, 2)/f.c(1, 0)/' "$folder/ring.lua" >"$folder/both.lua"
+exits 2 run $cpu "$folder/both.lua" --input u="$folder/u.npy" --input c="$folder/u.npy" --ranks 2x1 --output u="$results/u.npy"
+says 'x cannot be divided, as some stages or monitors have a periodic boundary there and others do not'
+rm -f "$folder/ring.lua" "$folder/both.lua"
+clear_results
+
+begin 'points outside of the grid, and checkpoints that cannot be written, on ranks'
+npy f8 "$folder/beyond.npy" '1, 2' 36 12.5
+exits 3 run $cpu "$folder/shot.lua" --input p="$folder/two.npy" --input c="$folder/u.npy" --ranks 2 --steps 12 \
+    --points shot="$folder/shots.npy:$folder/series.npy" --points echo="$folder/shots.npy:$folder/series.npy" \
+    --points rec="$folder/beyond.npy:$results/r.npy" --points ground="$folder/recs.npy:$results/g.npy" --output p="$results/p.npy"
+says 'stencilgen: error: point 0 of '
+exits 2 run $cpu specs/heat2d5.lua --init u=0 --size 9223372036854775807x2 --ranks 2 --output "$results/p.npy"
+says 'stencilgen: error: the grid has more than'
+for state in "$folder/missing/state" /dev/full; do # before the first step
+    exits 3 run $cpu specs/heat2d5.lua --input "$folder/two.npy" --steps 99 --every 99 --checkpoint $state --json \
+        --output "$results/b.npy"
+    reports '"error": "'$state': error: '
+    grep -q '"parameters"' "$out" && flunk "steps were made before $state was tried"
+done
+
 begin 'a restart goes on with traces and samples'
 shoot "$results/b" "$folder/half.npy" --steps 8 --ranks 2x2 --checkpoint "$folder/shot" \
     --every 3 --every checkpoint=4
@@ -486,7 +522,7 @@ refused 3 'truncated' $wave --steps 20 --restart "$folder/truncated" --ranks 2 \
 head -c 100 "$folder/state" >"$folder/stump"
 refused 3 'no checkpoint' $wave --steps 20 --restart "$folder/stump" --ranks 2
 refused 3 'no checkpoint' $wave --steps 20 --restart "$folder/two.npy" --ranks 2
-refused 3 'cannot be read' $wave --steps 20 --restart "$folder/nothing" --ranks 2
+refused 3 'cannot open: No such file or directory' $wave --steps 20 --restart "$folder/nothing" --ranks 2
 sed 's/^steps 12$/steps -2/' "$folder/state" >"$folder/damaged"
 refused 3 'no checkpoint' $wave --steps 20 --restart "$folder/damaged" --ranks 2
 sed 's/^size 37 13 1$/size 37 14 1/' "$folder/state" >"$folder/damaged"

@@ -19,6 +19,7 @@ static_assert(sizeof(Arguments) == 312, "the host packs 312 bytes");
 #include "numbers.cuh"
 
 #define STENCIL_KERNEL waves_1
+#define PLAN_QUICK 0 // quotients and roots of several points ask one question
 #define PLAN_KEEPS 0 // a side that the shape reaches over is fixed
 #define PLAN_GIVES 0
 #define PLAN_CLAMPS 1
@@ -31,13 +32,13 @@ struct plan {
     static constexpr int tile_x = 56, tile_y = 1, tile_z = 1;
     static constexpr int threads_x = 32, threads_y = 1, threads_z = 1;
     static constexpr int threads = threads_x * threads_y * threads_z;
-    static constexpr int blocks = 19; // to leave registers for, a multiprocessor
+    static constexpr int blocks = 23; // to leave registers for, a multiprocessor
     static constexpr int arrays = 3, outputs = 3;
     static constexpr bool all_fixed = false; // every side that the shape reaches over
     static constexpr bool wraps = false, gives_values = false; // some side
     static constexpr int low_x = 2, low_y = 0, low_z = 4;
     static constexpr int high_x = 2, high_y = 0, high_z = 2;
-    static constexpr int walk = 16, vector = 1, points = 2, ahead = 2;
+    static constexpr int walk = 16, vector = 1, points = 2, ahead = 3;
     static constexpr int width = 64, height = 1, halo_x = 2, halo_y = 0;
     static constexpr int before = 4, behind = 2, turns = 2; // planes around those that are stored
     static constexpr int stages = 4, sources = 8;
@@ -250,7 +251,9 @@ template <> struct Stage<3> {
 
 #define STENCIL_KERNEL waves_2
 #define PLAN_PACKS 1 // as plan::packs, for the preprocessor
+#define PLAN_QUICK 0 // quotients and roots of several points ask one question
 #define PLAN_WIDE_SIDES 0 // what lies next to packs comes by packs
+#define PLAN_EARLY 0 // loads at the edges wait for no others
 #define PLAN_SOME_POINTS 0 // of a row alone may be stored
 #define PLAN_HELD_SIDES 0 // for planes that are still to come
 #define PLAN_FLAT 1 // there is no axis y

@@ -17,6 +17,7 @@ static_assert(sizeof(Arguments) == 256, "the host packs 256 bytes");
 #include "numbers.cuh"
 
 #define STENCIL_KERNEL waves_1
+#define PLAN_QUICK 0 // quotients and roots of several points ask one question
 #define PLAN_KEEPS 0 // a side that the shape reaches over is fixed
 #define PLAN_GIVES 0
 #define PLAN_CLAMPS 1
@@ -29,13 +30,13 @@ struct plan {
     static constexpr int tile_x = 112, tile_y = 1, tile_z = 1;
     static constexpr int threads_x = 64, threads_y = 1, threads_z = 1;
     static constexpr int threads = threads_x * threads_y * threads_z;
-    static constexpr int blocks = 11; // to leave registers for, a multiprocessor
+    static constexpr int blocks = 14; // to leave registers for, a multiprocessor
     static constexpr int arrays = 3, outputs = 3;
     static constexpr bool all_fixed = false; // every side that the shape reaches over
     static constexpr bool wraps = false, gives_values = false; // some side
     static constexpr int low_x = 1, low_y = 0, low_z = 2;
     static constexpr int high_x = 1, high_y = 0, high_z = 1;
-    static constexpr int walk = 16, vector = 1, points = 2, ahead = 2;
+    static constexpr int walk = 16, vector = 1, points = 2, ahead = 3;
     static constexpr int width = 64, height = 1, halo_x = 2, halo_y = 0;
     static constexpr int before = 2, behind = 1, turns = 1; // planes around those that are stored
     static constexpr int stages = 2, sources = 5;

@@ -45,7 +45,7 @@ struct plan {
     static constexpr int walk = 64, walk_low = 2, walk_high = 2;
     static constexpr int wave = 264; // blocks that run at once
     static constexpr int carried = 1; // rows from step to step: of so many levels
-    static constexpr int at_once = packs ? 4 : 2; // rows whose steps are made together
+    static constexpr int at_once = 4; // rows whose steps are made together
     static constexpr bool images = false; // some cells beyond a side are images of others
 };
 
@@ -102,7 +102,9 @@ __device__ __forceinline__ void finish_sums([[maybe_unused]] const Arguments &ar
 }
 #define STENCIL_KERNEL star2d2_step
 #define PLAN_PACKS 1 // as plan::packs, for the preprocessor
+#define PLAN_QUICK 0 // quotients and roots of several points ask one question
 #define PLAN_WIDE_SIDES 0 // what lies next to packs comes by packs
+#define PLAN_EARLY 0 // loads at the edges wait for no others
 #define PLAN_SOME_POINTS 0 // of a row alone may be stored
 #define PLAN_HELD_SIDES 0 // for planes that are still to come
 #define PLAN_FLAT 1 // there is no axis y

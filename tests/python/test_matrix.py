@@ -92,6 +92,13 @@ def test_duplicates_are_added() -> None:
     assert sg.Matrix(a, device="cpu")[0, 1] == 3
 
 
+def test_values_that_are_no_real_numbers(a: Any) -> None:
+    for values in ("complex128", "complex64"):
+        with pytest.raises(sg.DataError, match="real numbers"):
+            sg.Matrix(a.astype(values))
+    assert sg.Matrix(a.astype("int32")).info.rows == 60
+
+
 def test_files(a: Any, tmp_path: Path, rng: np.random.Generator) -> None:
     path = tmp_path / "a.mtx"
     sg.Matrix(a, device="cpu").save(path)

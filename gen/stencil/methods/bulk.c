@@ -265,6 +265,7 @@ static const form sums_form = {.file = "bulk.cu",
                                .macros = macros,
                                .constants = constants,
                                .definitions = definitions,
+                               .lane = bulk_rows,
                                .box = lay_box};
 
 static const form *choose(const plan_facts *f, const schedule *s) {

@@ -157,6 +157,14 @@ static double in_flight(const plan *p, const filling *f) {
     return 1 + costs.in_flight * fmax(enough * read_share(p->facts->model) / bytes - 1, 0);
 }
 
+/* How many times as long where rows do not begin at sectors, or at lines, of memory: each is read by
+   one sector or line more. 17-point wave, double, 1238x4343, H200: 0.95 of naive. */
+static double unaligned(const plan *p, const int64_t size[AXES]) {
+    static const double sector = 1.07, line = 1.01;
+    const int64_t pitch = size[0] * bulk_cell_bytes(p);
+    return pitch % 32 != 0 ? sector : pitch % 128 != 0 ? line : 1;
+}
+
 static void wide_cost(plan *p, const int64_t size[AXES]) {
     const model *m = p->facts->model;
     const gpu *g = p->gpu;
@@ -203,7 +211,7 @@ static void wide_cost(plan *p, const int64_t size[AXES]) {
                   (bulk_is_flat(p) ? 1 + costs.alone / f.together / f.together : 1);
     if (!bulk_is_flat(p) && f.waves > 1 && p->walk < cells)
         e->seconds *= costs.cut; /* although there are blocks enough */
-    e->seconds *= in_flight(p, &f);
+    e->seconds *= in_flight(p, &f) * unaligned(p, size);
     if (!bulk_is_flat(p)) /* a plane takes at least what blocks take to agree on their pace */
         e->seconds = fmax(e->seconds,
                           ceil(f.waves) * costs.pace * (fmin(p->walk, cells) + bulk_depth(p) - 1));

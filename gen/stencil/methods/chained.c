@@ -8,18 +8,22 @@
 /* ---- the plan ----------------------------------------------------------------------------------
  */
 
-/* Rows, and their neighbours for as long as stages read them; rows on their way; pointers to all
-   that is loaded and stored; an update's values. */
+/* Rows, and their neighbours for as long as stages read them; pointers to all that is loaded and
+   stored; an update's values. */
 static int64_t strip_registers(const plan *p, const chain_layout *l) {
     const model_chain *c = chain_of(p);
-    int held = STRIP_AHEAD * p->array_count * l->points, reach = 0;
+    int held = 0, reach = 0, values = 6;
+    for (int e = 0; e < c->stage_count; e++) {
+        const expr_count n = c->stages[e].facts->emitted;
+        values = larger(values, (int)(n.additions + n.multiplications) / 5);
+    }
     for (int i = 0; i < c->source_count; i++) {
         held += l->slots[i] * l->points;
         if (l->widened[i] >= 0)
             reach += (l->slots[i] - l->widened[i]) * (l->reach[i][0] + l->reach[i][1]);
     }
     return 30 + 2 * (p->array_count + p->facts->model->output_count) +
-           plan_words(p) * (held + reach / 2 + 6 * l->points);
+           plan_words(p) * (held + reach / 2 + values * l->points);
 }
 
 int64_t chained_registers(const plan *p, const chain_layout *l) {
@@ -107,6 +111,14 @@ static const char *fit(job *j, plan *p) {
     return refusal;
 }
 
+static bool quick(const plan *p) {
+    const model_chain *c = chain_of(p);
+    for (int e = 0; e < c->stage_count; e++)
+        if (c->stages[e].facts->quotients > 0)
+            return true;
+    return false;
+}
+
 static const form form_chained = {.file = "chained.cu",
                                   .barriers = true,
                                   .one_way = true,
@@ -120,6 +132,7 @@ static const form form_strips = {.file = "chained_strips.cu",
                                  .one_way = true,
                                  .fit = fit,
                                  .cost = chained_strip_cost,
+                                 .quick = quick,
                                  .constants = chained_constants,
                                  .definitions = chained_definitions};
 
@@ -145,8 +158,8 @@ static int walk(int dims) {
     return dims > 1 ? dims - 1 : -1;
 }
 
-/* Strips of four warps. */
-static void try_strips(search *s, int lane, int rows) {
+/* Strips of so many warps. */
+static void try_strips(search *s, int lane, int warps, int rows) {
     const model *m = s->facts->model;
     schedule c = *s->wanted;
     c.time = search_given(c.time, 1);
@@ -156,9 +169,20 @@ static void try_strips(search *s, int lane, int rows) {
     if (c.vector != 1 || c.lane[0] <= 1)
         return;
     if (c.tile[0] == 0)
-        c.tile[0] = 4 * chained_strip(m, c.lane[0]);
+        c.tile[0] = warps * chained_strip(m, c.lane[0]);
     if (c.tile[0] > 0)
         search_fused(s, c);
+}
+
+/* Wider packs than two columns a lane are asked for: they need more registers, and were faster in
+   no system. Many lengths of a walk, because blocks should fill whole waves. */
+static void try_all_strips(search *s, int bytes) {
+    static const int walks[] = {48, 64, 80, 96, 112, 128, 160, 192, 0};
+    const int most = s->wanted->lane[0] > 0 ? s->wanted->lane[0] : 2;
+    for (int lane = 2; lane <= most && lane * bytes <= MAX_PACK_BYTES; lane *= 2)
+        for (int warps = 2; warps <= 4; warps *= 2)
+            for (const int *rows = walks; *rows != 0; rows++)
+                try_strips(s, lane, warps, *rows);
 }
 
 /* Planes of whole warps: what the halo leaves is the tile. */
@@ -181,8 +205,10 @@ static void candidates(search *s) {
     /* Where columns serve, planes are at best as fast (elastic waves in double), and slower in
      * float.
      */
-    const bool planes = !flat || s->wanted->vector > 1 || s->wanted->lane[0] > 1 ||
-                        (m->chain != NULL && (m->chain->mirrored[0] || m->chain->mirrored[1]));
+    const bool planes =
+        !flat || (s->wanted->vector != 1 &&
+                  (s->wanted->vector > 1 || s->wanted->lane[0] > 1 ||
+                   (m->chain != NULL && (m->chain->mirrored[0] || m->chain->mirrored[1]))));
     for (int i = 0; m->chain != NULL && planes && (flat ? wide[i] : boxes[i][0]) != 0; i++)
         for (int points = 1; points <= MOST_POINTS; points *= 2) {
             schedule c = *s->wanted;
@@ -205,12 +231,8 @@ static void candidates(search *s) {
                 search_leave(s, &c, 0, wide[i], low[0] + high[0]))
                 search_fused(s, c);
         }
-    /* Of one step, columns are as fast, and what several steps gain is asked for with `lane`. */
-    const bool strips = s->wanted->lane[0] > 1;
-    for (int lane = 2; m->chain != NULL && flat && strips && lane * bytes <= MAX_PACK_BYTES;
-         lane *= 2)
-        for (const int *rows = walks; *rows != 0; rows++)
-            try_strips(s, lane, *rows);
+    if (m->chain != NULL && flat)
+        try_all_strips(s, bytes);
     if (m->chain == NULL)
         search_refuse(s,
                       "it makes several stages of a system in one launch, and this is one update");

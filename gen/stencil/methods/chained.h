@@ -4,7 +4,7 @@
 
 #include "gen/stencil/search.h"
 
-enum { AHEAD = 3, STRIP_AHEAD = 2, MOST_POINTS = 8, MOST_BACK = 64, SECTOR = 32 };
+enum { AHEAD = 3, STRIP_AHEAD = 3, MOST_POINTS = 8, MOST_BACK = 64, SECTOR = 32 };
 
 /* How the planes lie. By kernel axes. */
 typedef struct chain_layout {

@@ -46,10 +46,12 @@ static work work_of(const plan *p, const chain_layout *l) {
 
 /* Of columns: instructions of a turn, an array and a stored output, and how many times as long
    calls take, which nothing else hides; the share of the instructions' time that memory does not
-   hide. Set by elastic waves, the cavity, shallow water and Maxwell's equations on an H200. */
+   hide. How much longer a scheduler's few warps take, for the square of their number, and the share
+   that is left of the estimate with many; and for each register of a thread that spills. Set by
+   elastic waves, the cavity, shallow water and Maxwell's equations on an H200. */
 static const struct column_costs {
-    double turn, array, output, call, apart;
-} column_costs = {40, 6, 4, 6, 0.5};
+    double turn, array, output, call, apart, few, many, spilled;
+} column_costs = {40, 6, 4, 6, 0.5, 1.9, 0.87, 0.02};
 
 static double column_slots(const plan *p) {
     const model_chain *c = chain_of(p);
@@ -105,39 +107,64 @@ void chained_column_cost(plan *p, const int64_t size[AXES]) {
     e->shared_per_point = w.blocks * w.turns * threads * l.exchanges / w.points;
     e->instructions_per_point = w.blocks * w.turns * threads * column_slots(p) / w.points;
     e->bound = memory > issue ? "device memory" : "instructions";
-    e->seconds = memory + column_costs.apart * issue + 3e-6;
+    const double each = w.resident * threads / WARP / 4; /* warps of a scheduler */
+    const int64_t spilled = chained_registers(p, &l) - e->registers;
+    e->seconds = (memory + column_costs.apart * issue) * column_costs.many *
+                     (1 + column_costs.few / (each * each)) *
+                     (1 + column_costs.spilled * (double)(spilled > 0 ? spilled : 0)) +
+                 3e-6;
 }
 
-/* Of strips: instructions of a warp in a turn, for an array and a stored output, for a shuffle; how
-   many times as long calls take. How many times as long as instructions and memory one after the
-   other a launch takes; the same with less than three warps a scheduler; and for each register of a
-   thread that spills. Set by elastic waves, the cavity, shallow water and Maxwell's equations, of 1
-   to 4 steps, on an H200. */
+/* Of strips. How many times as long as a copy memory takes, and how much longer for each doubling
+   of a walk, since warps drift apart. Instructions of a warp in a turn; for an array or a stored
+   output, a row of a point that is kept, and a shuffle; how many times as long calls take. How much
+   longer the few warps of a scheduler take, for the fourth power of their number, and for each
+   register of a thread that spills. The exponent that joins memory and instructions, and the share
+   of an idle last wave that shows. Fitted to 95 launches of 1 to 8 steps of elastic waves, the
+   cavity, shallow water and Maxwell's equations on an H200, float and double: 7 % rms. `copy` is 4
+   % above the fit, which was low for single steps, where other methods are as fast. */
 static const struct strip_costs {
-    double turn, array, output, shuffle, call, all, few, spilled;
-} strip_costs = {30, 5, 6, 1.2, 1.3, 1.12, 1.2, 0.02};
+    double copy, drift, turn, array, row, shuffle, call, few, spilled, join, idle;
+} strip_costs = {1.27, 0.067, 40, 3, 1.1, 0.7, 2, 1.7, 0.004, 6, 0.37};
 
-static double strip_slots(const plan *p, const chain_layout *l) {
+enum { STRIP_TURNS = 4, SHORT_WALK = 32 }; /* turns that are made together */
+
+/* Of a warp in a turn: instructions, and those of them that the multiply-add units make, at the
+   rate of the usual ones. */
+static double strip_slots(const plan *p, const chain_layout *l, double *units) {
     const model_chain *c = chain_of(p);
     const dtype type = p->facts->model->dtype;
-    const double rate = lanes / p->gpu->fma_lanes[type], words = plan_words(p);
-    double slots = strip_costs.turn + strip_costs.array * p->array_count +
-                   strip_costs.output * p->facts->model->output_count;
-    for (int i = 0; i < c->source_count; i++)
+    double shuffles = 0, rows = 0, arithmetic = 0, others = 0;
+    for (int i = 0; i < c->source_count; i++) {
+        rows += l->slots[i] * l->points;
         if (l->widened[i] >= 0)
-            slots += strip_costs.shuffle * words * (l->reach[i][0] + l->reach[i][1]);
+            shuffles += l->reach[i][0] + l->reach[i][1];
+    }
     int pack = 0;
     while (pack + 1 < CALL_PACKS && 2 << pack <= l->points)
         pack++;
     for (int e = 0; e < c->stage_count; e++) {
         const plan_facts *f = c->stages[e].facts;
         const expr_work calls = f->walked[1][pack]; /* four turns are made together */
-        slots += l->points * ((f->emitted.additions + pairs * f->emitted.multiplications +
-                               strip_costs.call * calls.units) *
-                                  rate +
-                              calls.others);
+        arithmetic += l->points * (f->emitted.additions + pairs * f->emitted.multiplications +
+                                   strip_costs.call * calls.units);
+        others += l->points * strip_costs.call * calls.others;
     }
-    return slots;
+    *units = arithmetic * lanes / p->gpu->fma_lanes[type];
+    return strip_costs.turn + strip_costs.array * (p->array_count + p->facts->model->output_count) +
+           plan_words(p) * (strip_costs.shuffle * shuffles + strip_costs.row * rows) + arithmetic +
+           others;
+}
+
+/* What a launch's instructions take, in seconds, if every scheduler had warps enough. */
+static double strip_issue(const plan *p, const chain_layout *l, const walks *w, double *slots) {
+    double units;
+    *slots = strip_slots(p, l, &units);
+    const double warps = plan_threads(p) / (double)WARP;
+    const double rate = lanes / p->gpu->fma_lanes[p->facts->model->dtype];
+    const double busy = rate > 1 ? pow(pow(*slots, 4) + pow(units, 4), 0.25) : *slots;
+    const double turns = STRIP_TURNS * ceil(w->turns / STRIP_TURNS);
+    return w->blocks * turns * warps * busy / (4 * w->machine * p->gpu->clock);
 }
 
 /* Strips overlap, and what neighbours load too comes from the L2. */
@@ -148,22 +175,25 @@ void chained_strip_cost(plan *p, const int64_t size[AXES]) {
     chained_lay(p, &l);
     const walks w = walks_of(p, &l, size);
     const double bytes = (double)dtype_words[m->dtype].bytes;
-    const double warps = plan_threads(p) / (double)WARP, slots = strip_slots(p, &l);
-    const double issue =
-        w.blocks * w.turns * warps * slots * w.idle / (4 * w.machine * p->gpu->clock);
+    const double warps = plan_threads(p) / (double)WARP;
+    double slots;
+    const double all = strip_issue(p, &l, &w, &slots);
+    const double each = w.resident * warps / 4; /* warps of a scheduler */
+    const int64_t spilled = chained_registers(p, &l) - e->registers;
+    const double issue = all * (1 + strip_costs.few / pow(each, 4)) *
+                         (1 + strip_costs.spilled * (double)(spilled > 0 ? spilled : 0));
     const double loaded = w.blocks * w.planes * warps * l.width[0] * p->array_count;
-    const double memory =
-        (p->array_count + m->output_count) * w.points * bytes * w.idle / gpu_copy_rate(p->gpu);
+    const double drift = 1 + strip_costs.drift * fmax(log2(p->walk / (double)SHORT_WALK), 0);
+    const double memory = strip_costs.copy * drift * (p->array_count + m->output_count) * w.points *
+                          bytes / gpu_copy_rate(p->gpu);
     const double l2 = (loaded + m->output_count * w.points) * bytes / gpu_l2_rate(p->gpu);
-    const double k = costs.overlap, most = pow(pow(memory, k) + pow(l2, k), 1 / k);
+    const double k = strip_costs.join;
     e->bytes_per_point = (p->array_count + m->output_count) * bytes;
     e->loads_per_point = loaded / w.points;
     e->instructions_per_point = w.blocks * w.turns * warps * slots * WARP / w.points;
-    e->bound = issue > most ? "instructions" : memory > l2 ? "device memory" : "the L2";
-    const bool few = w.resident * warps < 12;
-    const int64_t spilled = chained_registers(p, &l) - e->registers;
-    e->seconds = (most + issue) * strip_costs.all * (few ? strip_costs.few : 1) *
-                     (1 + strip_costs.spilled * (double)(spilled > 0 ? spilled : 0)) +
+    e->bound = issue > fmax(memory, l2) ? "instructions" : memory > l2 ? "device memory" : "the L2";
+    e->seconds = pow(pow(memory, k) + pow(l2, k) + pow(issue, k), 1 / k) *
+                     (1 + strip_costs.idle * (w.idle - 1)) +
                  3e-6;
 }
 

@@ -131,6 +131,9 @@ static void lay_strips(const plan *p, chain_layout *l) {
                 l->widened[source] = back;
         }
     }
+    if (l->strip > 0)
+        l->elements =
+            (int64_t)(p->tile[0] / l->strip) * (STRIP_AHEAD + 1) * p->array_count * l->width[0];
 }
 
 /* Strips begin with whole points of lanes, and what they store with whole sectors of memory. */

@@ -166,7 +166,8 @@ static void write_stage(text *t, const plan *p, const chain_layout *l, int e) {
     /* Places lie in the grid, but for those of a ring. */
     model placed = *s->model;
     memcpy(placed.sides, p->facts->model->sides, sizeof placed.sides);
-    const emitter of = {&placed, p->axes, arrays, false, NULL};
+    const bool quick = p->form->quick != NULL && p->form->quick(p);
+    const emitter of = {&placed, p->axes, arrays, false, NULL, quick};
     emit_statements(t, &of, s->facts->roots, targets, s->model->output_count);
     text_add(t, "    }\n};\n");
 }

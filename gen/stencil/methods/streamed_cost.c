@@ -24,11 +24,28 @@ enum { FEW_SPILLED = 24 };
 
 static const double lanes = 128, pairs = 0.5, sector_bytes = 32;
 
-/* Whether rows that are no packs are shorter than what a warp makes at once, so that the spare
-   makes every point by itself (update_small in templates/stream.cuh). */
+/* Whether one rule leads into the grid from wherever the shape reaches, as is_long in
+   templates/stream.cuh asks. */
+static bool is_long(const plan *p, const int64_t size[AXES]) {
+    const model *m = p->facts->model;
+    bool is = true;
+    for (int k = 0; k < AXES; k++)
+        for (int side = 0; side < 2 && p->axes[k] >= 0; side++) {
+            const int kind = m->sides[p->axes[k]][side].kind;
+            const int more = k == 1 ? p->streamed.lane_y - 1 : 0;
+            if (kind == BOUNDARY_MIRROR || kind == BOUNDARY_PERIODIC)
+                is = is && p->low[k] < size[p->axes[k]] && p->high[k] + more < size[p->axes[k]];
+        }
+    return is;
+}
+
+/* Whether the spare makes every point by itself (update_small in templates/stream.cuh): rows that
+   are no packs are shorter than what a warp makes at once, or the grid is shorter than the shape.
+ */
 static bool makes_points(const plan *p, const int64_t size[AXES]) {
     const int together = p->block[0] % WARP == 0 ? WARP : p->block[0];
-    return plan_takes_spare(p, size) && size[0] < (int64_t)together * p->schedule.vector;
+    return (plan_takes_spare(p, size) && size[0] < (int64_t)together * p->schedule.vector) ||
+           !is_long(p, size);
 }
 
 /* Instructions of a point that is made by itself; each tap asks whether it lies outside. Taken from
@@ -66,11 +83,20 @@ static double step_instructions(const plan *p, bool spare) {
            2 * spilled + costs.spilled * larger(spilled - FEW_SPILLED, 0);
 }
 
+/* The share of sums and products that packs and steps made together leave. */
+static double shared_share(const plan *p) {
+    int pack = 0, steps = p->streamed.together == 4 ? 2 : p->streamed.together - 1;
+    while (pack + 1 < CALL_PACKS && 2 << pack <= p->schedule.vector)
+        pack++;
+    return p->facts->model->arranged ? p->facts->shared[steps][pack] : 1;
+}
+
 static double count_instructions(const plan *p, bool spare) {
     const expr_count c = p->facts->inside;
     const double points = (double)p->schedule.vector * p->streamed.lane_y;
-    const double arithmetic =
-        p->form->sums ? p->facts->sum_operations : c.additions + pairs * c.multiplications;
+    const double arithmetic = p->form->sums
+                                  ? p->facts->sum_operations
+                                  : shared_share(p) * (c.additions + pairs * c.multiplications);
     const double walk = p->form->sums ? 1 + (p->low[2] + p->high[2]) / (double)p->walk : 1;
     return walk * arithmetic * lanes / p->gpu->fma_lanes[p->facts->model->dtype] +
            (p->form->sums ? 0
@@ -160,9 +186,30 @@ static double narrow_rows(const plan *p, const int64_t size[AXES]) {
                : 1 + each * (p->streamed.lane_y - 1);
 }
 
+/* How many times as long where rows are no packs and the registers of as many blocks as were
+   planned are too few for what lies beside each point: 25-point star, float, 511x511x67, H200: 151
+   billion updates a second by packs of 4, and 213 by packs of 2; 17-point star of halves: 194 by 8,
+   237 by 4. */
+static double starved(const plan *p, const int64_t size[AXES]) {
+    static const double few = 0.2, each = 3; /* shares of those that there are */
+    const int threads = round_up(plan_threads(p), WARP) * p->blocks;
+    const double have = smaller(REGISTERS_PER_MULTIPROCESSOR / threads, MAX_REGISTERS);
+    const double missing = p->streamed.spare_registers / have - 1;
+    return plan_takes_spare(p, size) && plan_words(p) == 1 ? 1 + each * fmax(missing - few, 0) : 1;
+}
+
 /* Loads of a pack: points of a row that is none are loaded one by one, and half of that shows. */
 static double loads_apart(const plan *p, const int64_t size[AXES]) {
     return has_short_rows(size) && plan_takes_spare(p, size) ? (1 + p->schedule.vector) / 2.0 : 1;
+}
+
+/* How many times as long blocks take in which a warp stands at an end of x: it goes both ways, and
+   the block's other warps wait for it. The cavity in float takes 442, 475 and 484 µs with blocks of
+   2, 4 and 8 warps. */
+static double edges(const plan *p, const int64_t size[AXES]) {
+    static const double both = 0.3;
+    const double share = fmin(2.0 * p->tile[0] / (double)size[0], 1);
+    return p->facts->ends_of_x ? 1 + both * share * (1 - 1 / ceil(plan_threads(p) / 32.0)) : 1;
 }
 
 /* The share of blocks of a wave that a size leaves without work; and how far a block's size is
@@ -179,7 +226,8 @@ static double waste(const plan *p, const int64_t size[AXES]) {
                  turns = fabs(log2(plan_threads(p) / best));
     const double full =
         goes_far ? crowd(p, blocks) : 1 + costs.ends * resident / (blocks + resident);
-    return idle * full * calls_waiting(p) * narrow_rows(p, size) * (1 + 0.01 * turns);
+    return idle * full * edges(p, size) * calls_waiting(p) * narrow_rows(p, size) *
+           starved(p, size) * (1 + 0.01 * turns);
 }
 
 /* Seconds a point if waiting alone counted. The warps of a scheduler take turns: each issues the
@@ -209,6 +257,15 @@ static double moving(plan *p, const int64_t size[AXES]) {
     return pow(pow(device, costs.memories) + pow(cache, costs.memories), 1 / costs.memories);
 }
 
+/* How many times as long instructions take where multiprocessors have blocks of unlike number, or
+   none, beyond what `waste` says of it. */
+static double uneven(const plan *p, const int64_t size[AXES]) {
+    double covered;
+    const double blocks = plan_blocks(p, size, &covered), each = blocks / p->gpu->multiprocessors;
+    const double resident = (double)p->gpu->multiprocessors * p->estimate.blocks_resident;
+    return fmax(1, ceil(each) / each / (1 + costs.ends * resident / (blocks + resident)));
+}
+
 void streamed_cost(plan *p, const int64_t size[AXES]) {
     const gpu *t = p->gpu;
     plan_estimate *e = &p->estimate;
@@ -221,7 +278,7 @@ void streamed_cost(plan *p, const int64_t size[AXES]) {
                                     ? point_instructions(p)
                                     : count_instructions(p, plan_takes_spare(p, size));
     const double issued = e->instructions_per_point * idle_lanes(p, size);
-    const double moves = moving(p, size), issues = issued / (lanes * machine);
+    const double moves = moving(p, size), issues = issued / (lanes * machine) * uneven(p, size);
     const double waits = waiting(p, size, issued);
     if (issues > moves && issues > waits)
         e->bound = "instructions";

@@ -19,21 +19,29 @@ static int carried(const plan *p) {
     return p->facts->model->fields[0].levels;
 }
 
-static size_t pipeline_bytes(const plan *p, int stages) {
-    const plan_fused *f = &p->fused;
-    const model *m = p->facts->model;
-    const size_t loaded = (size_t)f->input * model_cell_bytes(m);
-    const size_t made = 2 * (size_t)stages * dtype_words[m->dtype].bytes;
-    return PLAN_STRIP_BYTES +
-           (size_t)carried(p) * (loaded + made) * (size_t)f->rows * (size_t)f->width[0];
-}
-
 /* Whether bulk copies bring rows and take them: of packs of 16 bytes, which cells are that
    arithmetic has as they are. */
 static bool by_bulk(const plan *p) {
     const model *m = p->facts->model;
     return gpu_has_bulk(p->gpu) && model_storage(m, 0) == m->dtype &&
            p->schedule.vector * (int)dtype_words[m->dtype].bytes == MAX_PACK_BYTES;
+}
+
+/* Whether they also bring rows that begin anywhere, and what lies about them in packs: a row is
+   then made up to a pack further on than it is taken, and what falls off its end must be halo. */
+static bool is_shifted(const plan *p) {
+    const int pack = MAX_PACK_BYTES / (int)dtype_words[p->facts->model->dtype].bytes;
+    return by_bulk(p) && p->schedule.time * p->high[0] >= pack - 1;
+}
+
+static size_t pipeline_bytes(const plan *p, int stages) {
+    const plan_fused *f = &p->fused;
+    const model *m = p->facts->model;
+    const size_t loaded = (size_t)f->input * model_cell_bytes(m);
+    const size_t made = 2 * (size_t)stages * dtype_words[m->dtype].bytes;
+    const size_t rows = (size_t)carried(p) * (size_t)f->rows;
+    return PLAN_STRIP_BYTES + rows * (loaded + made) * (size_t)f->width[0] +
+           (is_shifted(p) ? rows * (size_t)f->input * MAX_PACK_BYTES : 0);
 }
 
 /* For each level of a point, its sums and about one more register, which its row is made of.
@@ -186,7 +194,7 @@ static void write_at_once(text *t, const plan *p) {
     const int usual = wide ? usual_rows(p) : 1, most = by_bulk(p) ? p->fused.rows : usual;
     const int at_once = wide && (!by_bulk(p) || p->facts->sum_operations < LONG_ROW) ? most : 1;
     text_add(t, "    static constexpr int at_once = ");
-    if (at_once != usual)
+    if (at_once != usual && !is_shifted(p))
         text_printf(t, "packs ? %d : %d", at_once, usual);
     else
         text_printf(t, "%d", at_once);
@@ -195,9 +203,13 @@ static void write_at_once(text *t, const plan *p) {
 
 static void macros(text *t, const plan *p, bool packs, bool only_written) {
     (void)only_written;
-    if (packs && by_bulk(p))
-        text_add(t, "#define PLAN_BULK 1 // bulk copies bring rows and take them\n"
-                    "#include \"arch/bulk_rows.cuh\"\n");
+    const bool bulk = packs ? by_bulk(p) : is_shifted(p);
+    if (bulk)
+        text_add(t, "#define PLAN_BULK 1 // bulk copies bring rows and take them\n");
+    if (bulk && !packs)
+        text_add(t, "#define PLAN_SHIFTED 1 // rows begin anywhere in a pack\n");
+    if (bulk)
+        text_add(t, "#include \"arch/bulk_rows.cuh\"\n");
 }
 
 static void needs(const plan *p, program_needs *n) {

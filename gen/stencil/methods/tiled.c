@@ -14,7 +14,7 @@ static const block_form block = {.registers = registers,
                                  .traffic = block_staged_traffic,
                                  .instructions = block_staging,
                                  .cycles = block_tile_cycles,
-                                 .edge = block_edge};
+                                 .edge = block_tile_edge};
 static const form form_tiled = {.file = "tiled.cu",
                                 .narrow = true,
                                 .barriers = true,

@@ -37,6 +37,35 @@ template <Cached, class T> __forceinline__ T load_as(const T *from) {
 __forceinline__ bool lanes_agree(bool vote) {
     return vote;
 }
+/* A host divides without branches. */
+struct Exact {
+    static constexpr bool odd = false;
+    template <class T> __forceinline__ T reciprocal(T x) {
+        return T(1) / x;
+    }
+    template <class T> __forceinline__ T quotient(T a, T b) {
+        return a / b;
+    }
+    __forceinline__ float root(float x) {
+        return sqrtf(x);
+    }
+    __forceinline__ double root(double x) {
+        return sqrt(x);
+    }
+};
+using Quick = Exact;
+template <class Numbers, class At> struct By : At {
+    Numbers &numbers;
+    template <class T> __forceinline__ T reciprocal(T x) const {
+        return numbers.reciprocal(x);
+    }
+    template <class T> __forceinline__ T quotient(T a, T b) const {
+        return numbers.quotient(a, b);
+    }
+    template <class T> __forceinline__ T root(T x) const {
+        return numbers.root(x);
+    }
+};
 template <int count> __forceinline__ void need_registers(volatile unsigned *) {
 }
 template <class T> __forceinline__ T opaque(T number) {
@@ -228,11 +257,13 @@ template <int slots> struct RowSlots {
     }
     __forceinline__ void expect(int, int) const {
     }
+    __forceinline__ void expect_more(int, int) const {
+    }
     template <class T>
     __forceinline__ void copy(int, SharedAt<T> to, const T *from, int elements) const {
         memcpy(to.at, from, sizeof(T) * static_cast<decltype(sizeof 0)>(elements));
     }
-    __forceinline__ void is_filled(int) const {
+    __forceinline__ void will_be_filled(int) const {
     }
     __forceinline__ void await(int, int) const {
         __syncwarp(0xFFFFFFFFu);

@@ -48,6 +48,7 @@ void cpu_synchronize(device *base, job *j, void *stream);
 void *cpu_mark(device *base, job *j, void *stream);
 bool cpu_passed(device *base, job *j, void *point);
 void cpu_unmark(device *base, void *point);
+double cpu_between(device *base, job *j, void *from, void *to);
 bool cpu_idle(device *base, job *j, void *stream);
 void *cpu_stream_open(device *base, job *j);
 void cpu_stream_close(device *base, void *stream);

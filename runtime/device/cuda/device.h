@@ -65,6 +65,8 @@ void cuda_synchronize(device *base, job *j, void *stream);
 void *cuda_mark(device *base, job *j, void *stream);
 bool cuda_passed(device *base, job *j, void *mark);
 void cuda_unmark(device *base, void *mark);
+void *cuda_tick(device *base, job *j, void *stream);
+double cuda_between(device *base, job *j, void *from, void *to);
 bool cuda_idle(device *base, job *j, void *stream);
 void *cuda_stream_open(device *base, job *j);
 void cuda_stream_close(device *base, void *stream);

@@ -18,17 +18,33 @@ void cuda_destroy_event(cuda *d, cu_event event) {
     cuda_leave(d, pushed);
 }
 
-void *cuda_mark(device *base, job *j, void *stream) {
-    cuda *d = (cuda *)base;
+static void *put_event(cuda *d, job *j, void *stream, unsigned flags) {
     cu_event event = NULL;
     cu_result code;
-    CUDA_CALL(code, d, d->driver.event_create(&event, CU_EVENT_WITHOUT_TIME));
+    CUDA_CALL(code, d, d->driver.event_create(&event, flags));
     if (code == CU_OK)
         CUDA_CALL(code, d, d->driver.event_record(event, stream));
     if (code != CU_OK)
         cuda_destroy_event(d, event);
     cuda_must(d, j, code, "marking a stream");
     return event;
+}
+
+void *cuda_mark(device *base, job *j, void *stream) {
+    return put_event((cuda *)base, j, stream, CU_EVENT_WITHOUT_TIME);
+}
+
+void *cuda_tick(device *base, job *j, void *stream) {
+    return put_event((cuda *)base, j, stream, CU_EVENT_FLAGS_DEFAULT);
+}
+
+double cuda_between(device *base, job *j, void *from, void *to) {
+    cuda *d = (cuda *)base;
+    float milliseconds = 0;
+    cu_result code;
+    CUDA_CALL(code, d, d->driver.event_elapsed(&milliseconds, from, to));
+    cuda_must(d, j, code, "timing a stream");
+    return (double)milliseconds / 1e3;
 }
 
 bool cuda_passed(device *base, job *j, void *mark) {

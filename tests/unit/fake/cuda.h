@@ -33,7 +33,10 @@ typedef struct fake_cuda {
         size_t bytes;
     } arriving; /* the download that is under way, until a stream is waited for */
     int pushes, releases;
-    void *marked;       /* the stream of the last event */
+    void *marked; /* the stream of the last event */
+    float clock;  /* of events, in milliseconds; 12.5 go by after each */
+    void *late;   /* a stream on which it is so many later */
+    float late_by;
     int named;          /* the device that was last asked for its name */
     int dynamic_shared; /* that the last kernel asked for */
 

@@ -90,11 +90,13 @@ static void end_all(const hostile_spec *cases, size_t count) {
 static void test_loops(void **state) {
     (void)state;
     static const hostile_spec cases[] = {
-        {"while true do end", 1, TOO_LONG},
-        {"\ngoto a\n::a:: goto a", 3, TOO_LONG},
         {"return stencil { name = 'a', update = function(u)\n while true do end\n end }", 2,
          TOO_LONG},
+#if !defined(SG_SANITIZE) /* nothing of ours runs in these loops, and Lua has no sanitizers */
+        {"while true do end", 1, TOO_LONG},
+        {"\ngoto a\n::a:: goto a", 3, TOO_LONG},
         {"local function f(x)\n return f(x) end\nreturn f(1)", 2, TOO_LONG},
+#endif
         {"local function f(x)\n return 1 + f(x) end\nreturn f(1)", 2,
          "functions call each other too deeply; is there a call without an end?"},
         {"local t = {}\nfor i = 1, 100 do t['k' .. i] = i end\n"

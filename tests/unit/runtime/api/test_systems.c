@@ -178,7 +178,7 @@ static sg_kernel *build_system(const random_system *s, const char *schedule) {
 static int wanted(int few) {
     const char *asked = getenv("SYSTEMS");
 #if defined(SG_SANITIZE)
-    few = few / 4 + 1;
+    few = few / 8 + 1;
 #endif
     return asked != NULL ? atoi(asked) : few;
 }
@@ -282,6 +282,13 @@ static sg_kernel *build_joined(const random_system *s, unsigned joined, way how)
     return k;
 }
 
+/* Groupings of a system that are compared. */
+#if defined(SG_SANITIZE)
+enum { GROUPINGS = 1 };
+#else
+enum { GROUPINGS = 2 };
+#endif
+
 /* All groupings that are not refused leave the bytes of stages apart. */
 static int compare_groupings(const random_system *s, uint64_t seed, int most, way how) {
     int compared = 0;
@@ -321,7 +328,7 @@ static void compare_systems(uint64_t seed, bool own, way how) {
             widen(&s, seed);
         start(&s);
         if (s.stage_count > 1)
-            compared += compare_groupings(&s, seed, 2, how);
+            compared += compare_groupings(&s, seed, GROUPINGS, how);
         assert_true(seed - first < 1000 + 100 * (uint64_t)enough);
     }
 }

@@ -107,10 +107,17 @@ static void *fail_once(void *context) {
     return failed && strcmp(sg_error(context), "once.lua:1: error: once") == 0 ? context : NULL;
 }
 
+/* Ends of threads, of which ThreadSanitizer makes a millisecond's work. */
+#if defined(SG_SANITIZE)
+enum { ENDED = 2000 };
+#else
+enum { ENDED = 10000 };
+#endif
+
 /* What a thread failed with goes with it; what the others failed with stays. */
 static void errors_of_ended_threads_take_no_memory(void **state) {
     (void)state;
-    enum { COUNT = 10000, AT_ONCE = 10 };
+    enum { COUNT = ENDED, AT_ONCE = 10 };
     sg_context *c = open_context(NULL);
     assert_non_null(fail_once(c));
     const char *mine = sg_error(c);

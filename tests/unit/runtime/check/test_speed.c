@@ -2,6 +2,7 @@
 #include <math.h>
 
 #include "gen/model/model.h"
+#include "runtime/check/check.h"
 #include "tests/unit/group.h"
 #include "tests/unit/runtime/api/api.h"
 
@@ -37,6 +38,34 @@ static void runs_are_measured(void **state) {
     assert_int_equal(sg_measure(k, &options, &s), SG_ERROR_USAGE);
     assert_string_equal(sg_error(context), "error: -1 steps cannot be run");
     sg_release(k);
+}
+
+/* Arrays that are timed hold what the spec says of their fields: of a stencil and of a system. */
+static void what_is_timed_is_what_fields_hold(void **state) {
+    (void)state;
+    static const char *const specs[] = {
+        "return stencil { name = 'held', shape = star(2, 1), fields = { u = { use = 'inout', range "
+        "= "
+        "{ 2, 3 } }, s = { use = 'in', values = { 0, 1 } }, v = 'in' }, update = function(f) "
+        "return "
+        "{ u = f.u(1, 0) * f.s(0, 0) + f.v(0, 0) } end }",
+        "return system { name = 'held', fields = { u = { use = 'inout', range = { 2, 3 } }, s = { "
+        "use "
+        "= 'in', values = { 0, 1 } }, v = 'in', t = 'scratch' }, stages = { { update = function(f) "
+        "return { t = f.u(1, 0) * f.s(0, 0) } end }, { update = function(f) return { u = f.t(0, 0) "
+        "+ "
+        "f.v(0, 0) } end } } }"};
+    for (size_t i = 0; i < sizeof specs / sizeof *specs; i++) {
+        sg_kernel *k = build(specs[i], NULL);
+        const sample u = measure_sample(k, sg_kernel_find_array(k, "u"));
+        const sample s = measure_sample(k, sg_kernel_find_array(k, "s"));
+        const sample v = measure_sample(k, sg_kernel_find_array(k, "v"));
+        assert_true(u.low == 2 && u.high == 3 && u.of_values == 0);
+        assert_int_equal(s.count, 2);
+        assert_int_equal(s.of_values, SAMPLE_PARTS);
+        assert_true(sample_is_plain(&v));
+        sg_release(k);
+    }
 }
 
 static bool is_about(double value, double expected) {
@@ -107,6 +136,7 @@ static void explanations_hold_refusals(void **state) {
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(speed_is_measured),
     cmocka_unit_test(runs_are_measured),
+    cmocka_unit_test(what_is_timed_is_what_fields_hold),
     cmocka_unit_test(explanations_agree_with_the_textbook),
     cmocka_unit_test(explanations_hold_refusals),
 };

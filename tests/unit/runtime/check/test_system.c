@@ -324,6 +324,47 @@ static void chains_make_what_is_read(void **state) {
         fail_msg("%s", sg_error(context));
 }
 
+/* Quotients and roots that a strip's points make together, on grids with and without rows of packs,
+   of one step and of two in one launch; zeros, tiny and huge numbers among them. */
+static void strips_divide(void **state) {
+    (void)state;
+    static const char text[] =
+        "return system { name = 'divide', dtype = 'float', boundary = 'clamp',\n"
+        "  fields = { a = { use = 'inout', values = { 1, 3, -7, 0.1, 2e-38, 5e-39, -2.5e38 } },\n"
+        "    b = { use = 'inout', values = { 0, 1, 1e-39, 0.7, 3e-38 } }, q = 'out', s = 'scratch' "
+        "},\n"
+        "  stages = {\n"
+        "    { update = function(f)\n"
+        "        return { s = f.b(0, 1) / f.a(1, 0), q = sqrt(f.b(-1, 0)) } end },\n"
+        "    { update = function(f)\n"
+        "        return { a = min(f.a(0, 0), abs(f.s(0, -1)) + 1), b = min(1, f.b(0, 0)) } end } } "
+        "}";
+    static const struct {
+        const char *schedule;
+        int64_t steps;
+    } ways[] = {{"1-2: chained coarsen=y9 vec=1 lane=2", 1},
+                {"1-2: chained coarsen=y16 vec=1 lane=4", 1},
+                {"chained coarsen=y12 vec=1 lane=2 time=2", 2}};
+    for (size_t i = 0; i < sizeof ways / sizeof *ways; i++)
+        for (int64_t nx = 5; nx < 300; nx += 123) {
+            const sg_build_options options = {.struct_size = sizeof options,
+                                              .text = text,
+                                              .schedule = ways[i].schedule,
+                                              .steps = ways[i].steps};
+            const sg_check_options how = {
+                .struct_size = sizeof how, .size = {nx, 37}, .steps = ways[i].steps, .seed = 7};
+            sg_check_result r = {.struct_size = sizeof r};
+            sg_kernel *k;
+            expect_ok(sg_build(context, "divide.lua", &options, &k));
+            if (strstr(sg_kernel_text(k, SG_TEXT_SOURCE), "at.quotient(") == NULL)
+                fail_msg("its strips divide one by one");
+            expect_ok(sg_check(k, &how, &r));
+            assert_int_equal(r.wrong, 0);
+            assert_true(r.undecidable < r.judged / 2);
+            sg_release(k);
+        }
+}
+
 static const struct CMUnitTest tests[] = {
     undamaged(specs_are_right),
     undamaged(a_spoilt_scratch_field_is_found),
@@ -338,6 +379,7 @@ static const struct CMUnitTest tests[] = {
     undamaged(stages_that_would_differ_at_an_edge_stay_apart),
     undamaged(guards_serve_edges),
     undamaged(chains_make_what_is_read),
+    undamaged(strips_divide),
 };
 
 TEST_GROUP(system, open_spoiling, close_context)

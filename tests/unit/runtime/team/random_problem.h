@@ -108,8 +108,9 @@ static inline void rp_stencil(random_problem *r, int kind) {
                                         "dtype = 'float', storage = 'half'",
                                         "dtype = 'float', storage = 'bfloat16'"};
     static const char *const schedules[] = {
-        "naive", "naive",    "streamed", "register",        NULL,
-        "tiled", "temporal", "resident", "resident time=3", "overlapped"};
+        "naive",       "naive",     "streamed",        "register",   NULL,   "tiled",
+        "temporal",    "resident",  "resident time=3", "overlapped", "bulk", "bulk",
+        "cached-halo", "coarsened", "constant",        "rows"};
     const int type = rp_below(r, 8);
     r->dims = 1 + rp_below(r, 3);
     r->radius = 1 + rp_below(r, r->dims == 3 && kind == 1 ? 2 : 4);

@@ -7,6 +7,8 @@
 
 #include "runtime/team/team.h"
 
+enum { EACH = 16 }; /* exchanges for one that is timed */
+
 static sg_context *open_gpu(void) {
     sg_context *c = NULL;
     const sg_options how = {.struct_size = sizeof how,
@@ -81,6 +83,57 @@ static void lent(void **unused) {
 
 /* ---- streams --------------------------------------------------------------------------------- */
 
+/* One of two ranks that run steps on a ring. */
+typedef struct ring {
+    sg_context *context;
+    sg_team *team;
+    sg_kernel *kernel;
+    sg_grid grids[2];
+    sg_team_part part;
+} ring;
+
+static char ring_stream;
+
+static void open_ring(ring *r, int timed) {
+    static const char torus[] =
+        "return stencil { name = 't', shape = star(2, 1), boundary = 'periodic', coefficients = "
+        "identity() + 0.05 * laplacian { dims = 2, accuracy = 2 } }";
+    const unsigned char id[NCCL_ID_BYTES] = {1};
+    const sg_build_options build = options_of(torus, 64, 64, 1);
+    const sg_team_options how = {.struct_size = sizeof how,
+                                 .nccl_unique_id = id,
+                                 .ranks = 2,
+                                 .nccl = FAKE_NCCL,
+                                 .timed = timed};
+    *r = (ring){.context = open_gpu(),
+                .part = {.struct_size = sizeof r->part, .global = {64, 64, 1}, .launches = 1}};
+    assert_int_equal(sg_team_open(r->context, &how, &r->team), SG_OK);
+    if (sg_team_build(r->team, "test.lua", &build, NULL, &r->kernel) != SG_OK)
+        fail_msg("%s", sg_error(r->context));
+    assert_int_equal(sg_team_arrange(r->team, r->kernel, &r->part), SG_OK);
+    for (int i = 0; i < 2; i++) {
+        memcpy(r->grids[i].size, r->part.size, sizeof r->part.size);
+        assert_int_equal(sg_alloc(r->context, (size_t)(r->part.size[0] * r->part.size[1]) * 4,
+                                  &r->grids[i].data),
+                         SG_OK);
+    }
+}
+
+static void run_ring(ring *r, int64_t steps) {
+    const sg_arguments a = {.struct_size = sizeof a, .grids = r->grids, .grid_count = 2};
+    if (sg_team_run(r->team, r->kernel, &r->part, &a, steps, (sg_stream)&ring_stream, NULL) !=
+        SG_OK)
+        fail_msg("%s", sg_error(r->context));
+}
+
+static void close_ring(ring *r) {
+    for (int i = 0; i < 2; i++)
+        sg_free(r->context, r->grids[i].data);
+    sg_release(r->kernel);
+    sg_team_close(r->team);
+    sg_close(r->context);
+}
+
 /* The last step of a run reads ghost cells that a hidden exchange fills: it waits for the stream of
    that. */
 static void ordered(void **unused) {
@@ -92,43 +145,60 @@ static void ordered(void **unused) {
                     {"record", true},  {"wait", false},                   /* for the exchange */
                     {"kernel", false}};
     enum { EVENTS = sizeof expected / sizeof *expected };
-    static const char torus[] =
-        "return stencil { name = 't', shape = star(2, 1), boundary = 'periodic', coefficients = "
-        "identity() + 0.05 * laplacian { dims = 2, accuracy = 2 } }";
-    static char stream;
-    const unsigned char id[NCCL_ID_BYTES] = {1};
-    const sg_build_options build = options_of(torus, 64, 64, 1);
-    sg_context *c = open_gpu();
-    sg_team *team = NULL;
-    sg_kernel *kernel = NULL;
-    sg_grid grids[2] = {{.data = NULL}};
-    const sg_arguments a = {.struct_size = sizeof a, .grids = grids, .grid_count = 2};
-    sg_team_part part = {.struct_size = sizeof part, .global = {64, 64, 1}, .launches = 1};
-    const sg_team_options how = {
-        .struct_size = sizeof how, .nccl_unique_id = id, .ranks = 2, .nccl = FAKE_NCCL};
+    ring r;
     (void)unused;
-    assert_int_equal(sg_team_open(c, &how, &team), SG_OK);
-    if (sg_team_build(team, "test.lua", &build, NULL, &kernel) != SG_OK)
-        fail_msg("%s", sg_error(c));
-    assert_int_equal(sg_team_arrange(team, kernel, &part), SG_OK);
-    for (int i = 0; i < 2; i++) {
-        memcpy(grids[i].size, part.size, sizeof part.size);
-        assert_int_equal(sg_alloc(c, (size_t)(part.size[0] * part.size[1]) * 4, &grids[i].data),
-                         SG_OK);
-    }
+    open_ring(&r, 0);
     fake->order.count = 0;
-    if (sg_team_run(team, kernel, &part, &a, 2, (sg_stream)&stream, NULL) != SG_OK)
-        fail_msg("%s", sg_error(c));
+    run_ring(&r, 2);
     assert_int_equal(fake->order.count, EVENTS);
     for (int i = 0; i < EVENTS; i++) {
         assert_string_equal(fake->order.what[i], expected[i].what);
-        assert_ptr_equal(fake->order.stream[i], expected[i].beside ? team->side : (void *)&stream);
+        assert_ptr_equal(fake->order.stream[i],
+                         expected[i].beside ? r.team->side : (void *)&ring_stream);
     }
-    for (int i = 0; i < 2; i++)
-        sg_free(c, grids[i].data);
-    sg_release(kernel);
-    sg_team_close(team);
-    sg_close(c);
+    close_ring(&r);
+}
+
+static void expect_times(const ring *r, double waited, double hidden) {
+    sg_team_info info = {.struct_size = sizeof info};
+    assert_int_equal(sg_team_facts(r->team, &info), SG_OK);
+    assert_float_equal(info.exchange_seconds, waited, 1e-6);
+    assert_float_equal(info.hidden_seconds, hidden, 1e-6);
+}
+
+/* An exchange takes 12.5 ms, and ends 37.5 ms after the interior by the stand-in's clock, which is
+   late on the run's stream. */
+static void timed(void **unused) {
+    ring r;
+    (void)unused;
+    open_ring(&r, 1);
+    expect_times(&r, 0, 0);
+    fake->late = &ring_stream;
+    fake->late_by = 30;
+    run_ring(&r, 1);
+    expect_times(&r, 0.0125, 0); /* the first one has nothing to hide behind */
+    run_ring(&r, 2);
+    expect_times(&r, 0.025 + 0.0075, 0.005);
+    run_ring(&r, 100); /* most are told by samples */
+    expect_times(&r, 0.0375 + 100 * 0.0075, 100 * 0.005);
+    fake->late_by = 40; /* the interior is longer */
+    const int hidden = 100, more = 32;
+    run_ring(&r, more + 1);
+    sg_team_info info = {.struct_size = sizeof info};
+    assert_int_equal(sg_team_facts(r.team, &info), SG_OK);
+    assert_float_equal(info.exchange_seconds + info.hidden_seconds, 0.0125 * (4 + hidden + more),
+                       1e-6);
+    assert_true(info.exchange_seconds < 0.05 + (hidden + EACH) * 0.0075);
+    fake->late_by = 0; /* nothing is hidden */
+    const double before = info.hidden_seconds;
+    run_ring(&r, 2);
+    assert_int_equal(sg_team_facts(r.team, &info), SG_OK);
+    assert_true(info.hidden_seconds - before < EACH * 0.0125);
+    close_ring(&r);
+    open_ring(&r, 0);
+    run_ring(&r, 2);
+    expect_times(&r, -1, -1);
+    close_ring(&r);
 }
 
 /* ---- arrays that are found again ------------------------------------------------------------- */
@@ -207,7 +277,7 @@ static void found_again(void **unused) {
     sg_close(m.context);
 }
 
-static const struct CMUnitTest tests[] = {TEST(silence), TEST(lent), TEST(ordered),
+static const struct CMUnitTest tests[] = {TEST(silence), TEST(lent), TEST(ordered), TEST(timed),
                                           TEST(found_again)};
 
 TEST_GROUP(gpus, set_up, NULL)

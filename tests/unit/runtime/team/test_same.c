@@ -31,6 +31,33 @@ static void boundaries(void **unused) {
     }
 }
 
+/* Parts begin at any row of a thread, and their rows may be no packs where those of the grid are.
+ */
+static void bulk(void **unused) {
+    static const char scaled[] =
+        "return stencil { name = 'w', fields = { u = { use = 'inout', levels = 2 }, c = 'in' }, "
+        "boundary = 'zero', update = function(f) return 2 * f.u(0,0,0) - f.u.prev(0,0,0) + "
+        "f.c(0,0,0) ^ 2 / 8 * apply(laplacian { dims = 3, accuracy = 4 }, f.u) end }";
+    static const char two[] = "bulk tile=64x8 coarsen=z8,y2 vec=4";
+    (void)unused;
+    compare(&(problem){STAR(3, 2, "'zero'", "float"), two, {64, 22, 12}, 2, {1, 2, 1}, 1});
+    compare(&(problem){STAR(3, 2, "'fixed'", "float"), two, {64, 22, 13}, 2, {3, 1, 2}, 1});
+    compare(&(problem){STAR(3, 1, "'fixed'", "double"),
+                       "bulk tile=32x8 coarsen=z8,y2 vec=2",
+                       {18, 15, 9},
+                       3,
+                       {2, 3, 2},
+                       2});
+    compare(&(problem){STAR(3, 2, "'zero'", HALF), NULL, {64, 22, 12}, 2, {2, 2, 1}, 1});
+    compare(&(problem){scaled, two, {64, 22, 12}, 3, {3, 2, 1}, 1});
+    compare(&(problem){STAR(2, 3, "'fixed'", "float"),
+                       "bulk tile=128 coarsen=y16 vec=4",
+                       {64, 41, 1},
+                       3,
+                       {3, 2, 1},
+                       1});
+}
+
 static void shapes(void **unused) {
     (void)unused;
     compare(&(problem){STAR(1, 3, "'mirror'", "float"), "naive", {101, 1, 1}, 5, {4, 1, 1}, 0});
@@ -234,10 +261,10 @@ static void many_ranks(void **unused) {
 }
 
 static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(boundaries),    cmocka_unit_test(shapes),       cmocka_unit_test(fields),
-    cmocka_unit_test(several_steps), cmocka_unit_test(many_ranks),   cmocka_unit_test(thin_parts),
-    cmocka_unit_test(leaning),       cmocka_unit_test(hidden),       cmocka_unit_test(positions),
-    cmocka_unit_test(narrow),        cmocka_unit_test(narrow_parts),
+    cmocka_unit_test(boundaries), cmocka_unit_test(bulk),          cmocka_unit_test(shapes),
+    cmocka_unit_test(fields),     cmocka_unit_test(several_steps), cmocka_unit_test(many_ranks),
+    cmocka_unit_test(thin_parts), cmocka_unit_test(leaning),       cmocka_unit_test(hidden),
+    cmocka_unit_test(positions),  cmocka_unit_test(narrow),        cmocka_unit_test(narrow_parts),
 };
 
 TEST_GROUP(same, open_context, close_context)

@@ -195,7 +195,7 @@ typedef struct chain_arguments {
 /* Waiting threads yield the processor, which takes very long where ThreadSanitizer looks on and
    other programs run: there each of up to 40 threads has a few blocks. */
 #if defined(SG_SANITIZE)
-enum { CHAIN_BLOCKS = 160 };
+enum { CHAIN_BLOCKS = 80 };
 #else
 enum { CHAIN_BLOCKS = 1000 };
 #endif

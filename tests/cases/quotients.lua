@@ -1,0 +1,34 @@
+-- Quotients and roots that rows of points make together, by one branch: numbers that the usual way of dividing is for, and
+-- tiny, huge, zero and negative ones among them, which make a GPU go the other way.
+local cases = {}
+
+local numbers = {
+  float  = { a = "1, 3, -7, 0.1, 2e-38, 5e-39, -2.5e38, 1e30, 1e-30", b = "0, 1, 1e-39, 0.7, 1e-25, 3e-38, 1e25" },
+  double = { a = "1, 3, -7, 0.1, 3e-308, 1e-308, -1e308, 1e200, 1e-200",
+             b = "0, 1, 1e-309, 0.7, 1e-150, 3e-308, 1e150" },
+  usual  = { a = "1, 3, -7, 0.1", b = "0, 1, 0.7, 4" },
+}
+
+for _, dtype in ipairs { "float", "double" } do
+  for _, kind in ipairs { dtype, "usual" } do
+    for _, boundary in ipairs { "clamp", "periodic" } do
+      local pack = dtype == "float" and 4 or 2
+      cases[#cases + 1] = {
+        name = "quotients/" .. dtype .. "/" .. (kind == "usual" and kind or "odd") .. "/" .. boundary,
+        spec = [[return stencil { name = "quotients", dtype = "]] .. dtype .. [[", boundary = "]] .. boundary .. [[",
+          fields = { a = { use = "in", values = { ]] .. numbers[kind].a .. [[ } },
+                     b = { use = "in", values = { ]] .. numbers[kind].b .. [[ } },
+                     q = "out", r = "out", s = "out", t = "out", w = "out" },
+          update = function(f)
+            return { q = f.b(0, 0) / f.a(0, 0), r = 1 / f.a(1, 0), s = f.b(0, -1) / f.a(0, 1), t = 2 / f.a(-1, 0),
+                     w = sqrt(f.b(0, 0)) + sqrt(f.b(0, 1)) }
+          end }]],
+        schedules = { "streamed tile=" .. 32 * pack .. " coarsen=y8 vec=" .. pack,
+                      "streamed tile=" .. 16 * pack .. " coarsen=y3 vec=2", "naive tile=64x2 vec=1" },
+        places = { { size = { 260, 19 } }, { size = { 97, 40 } }, { size = { 8, 3 } }, { size = { 3, 1 } } },
+      }
+    end
+  end
+end
+
+return cases
