@@ -96,7 +96,9 @@ __device__ __forceinline__ void finish_sums([[maybe_unused]] const Arguments &ar
 }
 #define STENCIL_KERNEL wave_step
 #define PLAN_PACKS 1 // as plan::packs, for the preprocessor
+#define PLAN_QUICK 0 // quotients and roots of several points ask one question
 #define PLAN_WIDE_SIDES 0 // what lies next to packs comes by packs
+#define PLAN_EARLY 0 // loads at the edges wait for no others
 #define PLAN_SOME_POINTS 0 // of a row alone may be stored
 #define PLAN_HELD_SIDES 0 // for planes that are still to come
 #define PLAN_FLAT 0 // there is no axis y
