@@ -10,7 +10,8 @@
 constant *constants_find(const constants *c, span name) {
     const size_t length = (size_t)(name.end - name.begin);
     for (int i = c->count - 1; i >= 0; i--)
-        if (c->list[i].length == length && memcmp(c->list[i].name, name.begin, length) == 0)
+        if (c->list[i].length == length && c->list[i].name[0] == *name.begin &&
+            memcmp(c->list[i].name, name.begin, length) == 0)
             return &c->list[i];
     return NULL;
 }

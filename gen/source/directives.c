@@ -34,10 +34,10 @@ static bool names_cells(const constants *known, const token *t, span rest, span 
                         const char **end) {
     static const char grid[] = "Grid", real[] = "Real";
     const bool is_cell = token_is(t, "Stored"), is_grid = token_is(t, "GridOf");
-    const constant *cell = constants_get(known, "PLAN_CELL");
-    const constant *mixed = constants_get(known, "PLAN_MIXED");
-    if (t->kind != TOKEN_NAME || !(is_cell || is_grid) || *rest.begin != '<' || mixed != NULL)
+    if (t->kind != TOKEN_NAME || !(is_cell || is_grid) || *rest.begin != '<' ||
+        constants_get(known, "PLAN_MIXED") != NULL)
         return false;
+    const constant *cell = constants_get(known, "PLAN_CELL");
     *stands = is_grid        ? (span){grid, grid + strlen(grid)}
               : cell != NULL ? cell->stands
                              : (span){real, real + strlen(real)};

@@ -178,6 +178,8 @@ const char *fold_in_place(job *j, span s, span name, int64_t value) {
 
 /* Constants within the declaration: `constexpr bool few = plan::items < 4;`. */
 static void learn_own(const folder *f) {
+    if (!span_has(f->piece, "const"))
+        return;
     for (span s = f->piece;;) {
         const token t = next_token(&s);
         if (t.kind == TOKEN_END)
@@ -323,8 +325,10 @@ static bool read_recursion(const folder *f, span s, recursion *r) {
 
 const char *fold_recursions(const folder *f, span s) {
     job *j = f->constants->job;
+    if (!span_has(s, "if constexpr"))
+        return copied(j, s);
     text out = text_new(j);
-    const char *copied = s.begin;
+    const char *done = s.begin;
     for (span rest = s;;) {
         const token t = next_token(&rest);
         recursion r;
@@ -332,7 +336,7 @@ const char *fold_recursions(const folder *f, span s) {
             break;
         if (!token_is(&t, "template") || !read_recursion(f, rest, &r))
             continue;
-        add_span(&out, copied, t.at.begin);
+        add_span(&out, done, t.at.begin);
         const char *header = fold_in_place(j, r.header, r.name, r.first);
         const char *block = fold_in_place(j, r.block, r.name, r.first);
         text_printf(&out, "%s {\n", header);
@@ -341,8 +345,8 @@ const char *fold_recursions(const folder *f, span s) {
         while (line[-1] == ' ')
             line--;
         add_span(&out, line, r.end);
-        copied = rest.begin = r.end;
+        done = rest.begin = r.end;
     }
-    add_span(&out, copied, s.end);
+    add_span(&out, done, s.end);
     return out.data;
 }

@@ -2,6 +2,7 @@
    whole lines, and where things begin and end. */
 #include "gen/source/trim.h"
 
+#include <limits.h>
 #include <string.h>
 
 static bool is_letter(char c) {
@@ -95,6 +96,19 @@ bool token_in(const token *t, const char *words) {
     return false;
 }
 
+bool span_has(span s, const char *word) {
+    const size_t length = strlen(word);
+    while ((size_t)(s.end - s.begin) >= length) {
+        const char *at = memchr(s.begin, *word, (size_t)(s.end - s.begin) - length + 1);
+        if (at == NULL)
+            return false;
+        if (memcmp(at, word, length) == 0)
+            return true;
+        s.begin = at + 1;
+    }
+    return false;
+}
+
 void add_span(text *t, const char *begin, const char *end) {
     text_add_bytes(t, begin, (size_t)(end - begin));
 }
@@ -110,6 +124,10 @@ static bool closes(const token *t) {
 }
 
 /* Only brackets, texts and comments count within it. */
+static const bool counts[UCHAR_MAX + 1] = {
+    ['('] = true, [')'] = true, ['['] = true,  [']'] = true, ['{'] = true,
+    ['}'] = true, ['"'] = true, ['\''] = true, ['/'] = true};
+
 const char *scan_past_bracket(span s) {
     const token first = scan_token(s);
     if (!opens(&first) && !closes(&first))
@@ -117,7 +135,9 @@ const char *scan_past_bracket(span s) {
     int depth = 0;
     for (const char *at = first.at.begin; at < s.end;) {
         const char c = *at;
-        if (c == '"' || c == '\'') {
+        if (!counts[(unsigned char)c]) {
+            at++;
+        } else if (c == '"' || c == '\'') {
             at = past_quoted(at, s.end);
         } else if (begins(at, s.end, '/') || begins(at, s.end, '*')) {
             at = past_blanks(at, s.end);

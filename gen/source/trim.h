@@ -31,6 +31,8 @@ token scan_token(span);
 /* The same, and takes it off. */
 token next_token(span *);
 bool token_in(const token *, const char *words); /* "if for while": one of these */
+/* Whether the characters stand anywhere in the text. */
+bool span_has(span, const char *word);
 void add_span(text *, const char *begin, const char *end);
 
 /* Inline, because most of the time of folding is spent on comparing words. */

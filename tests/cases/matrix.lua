@@ -116,7 +116,7 @@ end
 
 ---- places -----------------------------------------------------------------------------------------
 
--- Sizes for a kernel k: k.dims, k.low[axis], k.high[axis] (its reach), k.block[axis] (points a block
+-- Sizes for a kernel k: k.name (the case's), k.dims, k.low[axis], k.high[axis] (its reach), k.block[axis] (points a block
 -- makes), k.points (its taps).
 local sizes = {
   one = function() return 1 end,

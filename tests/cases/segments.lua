@@ -8,7 +8,7 @@ for _, name in ipairs(lists.operators) do
 end
 
 local segments = {
-  one = function() return 1 end,
+  one = function() return -1 end, -- 1 would say nothing, and any number would be drawn
   few = function() return 5 end,
   long = function(n) return n // 5000 + 2 end,
   short = function(n) return n // 40 + 2 end,

@@ -270,6 +270,8 @@ static int find_place(lua_State *L) {
     lua_getfield(L, -1, "put");
     push_values(L, p->m, p->m->kernel_count, p->row, p->m->count - p->m->kernel_count);
     lua_newtable(L);
+    lua_pushstring(L, f->name);
+    lua_setfield(L, -2, "name");
     lua_pushinteger(L, f->dims);
     lua_setfield(L, -2, "dims");
     lua_pushinteger(L, f->points);

@@ -121,6 +121,7 @@ typedef struct lua_cases lua_cases; /* an interpreter with the case files' table
 
 /* What a matrix asks about a kernel to choose a place for it. */
 typedef struct kernel_facts {
+    const char *name; /* the case's */
     int dims, points;
     int low[AXES], high[AXES];
     int64_t block[AXES];

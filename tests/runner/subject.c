@@ -66,6 +66,7 @@ static void set_parameters(test_subject *s, uint64_t seed) {
 
 static void find_facts(job *j, test_subject *s) {
     kernel_facts *f = &s->facts;
+    f->name = s->test->name;
     if (s->test->compiled) /* a system's plan is of several launches */
         return;
     schedule plan = {0};
@@ -83,6 +84,7 @@ static void find_facts(job *j, test_subject *s) {
 /* Of lists: their dimensions, and the most that a block takes along each axis. */
 static void find_list_facts(job *j, test_subject *s) {
     kernel_facts *f = &s->facts;
+    f->name = s->test->name;
     test_case planned = *s->test;
     if (family_plans_processors(s->subject->family)) /* the library may have done so */
         planned.schedule = sg_kernel_text(s->kernel, SG_TEXT_PLAN);

@@ -30,7 +30,8 @@ static void draw_offsets(job *j, const program *p, int array, uint64_t *seed, fa
     qsort(offsets, (size_t)segments + 1, sizeof *offsets, draw_ascending);
 }
 
-/* Where the size says nothing of segments: few long ones, some, or more than there are elements. */
+/* Where the size, being 1, says nothing of segments: few long ones, some, or more than there are
+ * elements. */
 static int64_t draw_segments(int64_t count, uint64_t *seed) {
     const int64_t means[] = {0, 1, 5, 40, 300, 5000};
     const int64_t mean = means[draw_below(seed, 6)];
@@ -47,7 +48,9 @@ void reduce_draw(job *j, const subject *s, const program *p, const int64_t size[
                    r->mapped ? REDUCE_MAP : -1, out->parameters, numbers);
     out->sizes[REDUCE_COUNT] = size[0];
     if (r->segmented)
-        out->sizes[REDUCE_SEGMENTS] = size[1] > 1 ? size[1] : draw_segments(size[0], &seed);
+        out->sizes[REDUCE_SEGMENTS] = size[1] == 1  ? draw_segments(size[0], &seed)
+                                      : size[1] < 0 ? -size[1] /* one, too */
+                                                    : size[1];
     draw_input(j, s->dtype, p, at.input, r->op.id, kind, &numbers[0], &seed, out);
     if (r->inputs == 2)
         draw_input(j, s->dtype, p, at.second, r->op.id, kind, &numbers[1], &seed, out);

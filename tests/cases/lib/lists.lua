@@ -1,7 +1,7 @@
 -- What the cases of the families of lists share: products of kernels and places.
 --   lists.product { kernel = dimensions, build = function(values), … } is a matrix, see matrix.lua;
---   it may have: kinds (of data, those of the family), sizes (names), memory (names), offsets (names), splits (of
---   two lists), place (a dimension more of places), put(place, values, k) (a last word on a place)
+--   it may have: kinds (of data, those of the family), sizes (names), memory (names), splits (of two lists), place (a dimension
+--   more of places), put(place, values, k) (a last word on a place)
 --   lists.dtypes, lists.kinds, lists.sizes, lists.memory, lists.splits: the usual ones
 --   lists.own: operators of the spec's own, by name: keys that follow `name`
 local lists = {}
@@ -10,9 +10,10 @@ lists.narrow = { half = true, bfloat16 = true } -- of 16 bits, which not all alg
 lists.dtypes = { "float", "double", "int32", "int64", "uint32" }
 lists.kinds = { "random", "constant", "sorted", "reversed", "few", "wild" }
 
--- Elements: a few, powers of two, and the most that one block takes, once, twice and five times.
+-- Elements: a few, powers of two, and the most that one block takes, once, twice and five times. Of the largest powers one is
+-- enough: it has a thousand blocks of a warp, and takes as long as all others together.
 lists.sizes = { "0", "1", "2", "3", "tile", "2tiles", "5tiles" }
-for k = 2, 20 do
+for _, k in ipairs { 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 20 } do
   lists.sizes[#lists.sizes + 1] = "2^" .. k
 end
 
@@ -42,17 +43,16 @@ local parts = {
   third = function(n) return n // 3 end,
 }
 
-local offsets = {}
-for i = 0, 16 do
-  offsets[i + 1] = tostring(i)
-end
+-- Packs have 16 bytes at most, so that kernels tell offsets apart by their remainders by 8; each array has all of these, since
+-- the others' offsets are the first's and multiples of 5, by 17.
+local offsets = { "0", "1", "2", "3", "4", "5", "6", "7", "9", "12", "16" }
 
 function lists.product(t)
   local place = {
     { "by", { "less", "exact", "more" } }, -- first, since every kernel meets all of these
     { "size", t.sizes or lists.sizes },
     { "data", t.kinds or lists.kinds },
-    { "offset", t.offsets or offsets }, -- elements that the first array is off; the others are off by other numbers
+    { "offset", offsets }, -- elements that the first array is off; the others are off by other numbers
     { "memory", t.memory or lists.memory },
   }
   if t.splits then

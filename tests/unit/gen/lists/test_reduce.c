@@ -41,6 +41,32 @@ static void test_segments(void **state) {
         }
 }
 
+/* A length of 1 says nothing of segments; a negative one says how many there are, and so one, too.
+ */
+static void test_numbers_of_segments(void **state) {
+    (void)state;
+    scene s;
+    scene_open(&s, reduce_text("int32", "segmented = true"), NULL);
+    static const int64_t wanted[][2] = {{-1, 1}, {-7, 7}, {0, 0}, {7, 7}, {600, 600}};
+    bool others = false;
+    for (uint64_t seed = 1; seed < 9; seed++) {
+        family_call call;
+        for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++) {
+            const int64_t size[AXES] = {500, wanted[i][0], 1};
+            s.subject->family->lists.draw(s.job, s.subject, s.made->program, size, 0, NULL, seed,
+                                          &call);
+            assert_int_equal(call.sizes[1], wanted[i][1]);
+        }
+        const int64_t drawn[AXES] = {500, 1, 1};
+        s.subject->family->lists.draw(s.job, s.subject, s.made->program, drawn, 0, NULL, seed,
+                                      &call);
+        others |= call.sizes[1] > 3;
+    }
+    assert_true(others);
+    scene_expect(&s, 3001, -1, 1, false, 5);
+    scene_close(&s);
+}
+
 static const char *const own[] = {
     LAST,
     "op = function(a, b) return a + b end, identity = 0, commutative = true",
@@ -335,15 +361,11 @@ static void test_refusals(void **state) {
 }
 
 static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(test_segments),
-    cmocka_unit_test(test_own_operators),
-    cmocka_unit_test(test_maps),
-    cmocka_unit_test(test_special_values),
-    cmocka_unit_test(test_deterministic),
-    cmocka_unit_test(test_wild_offsets),
-    cmocka_unit_test(test_verdicts),
-    cmocka_unit_test(test_refusals),
-    cmocka_unit_test(test_clusters_need_an_architecture),
+    cmocka_unit_test(test_segments),       cmocka_unit_test(test_numbers_of_segments),
+    cmocka_unit_test(test_own_operators),  cmocka_unit_test(test_maps),
+    cmocka_unit_test(test_special_values), cmocka_unit_test(test_deterministic),
+    cmocka_unit_test(test_wild_offsets),   cmocka_unit_test(test_verdicts),
+    cmocka_unit_test(test_refusals),       cmocka_unit_test(test_clusters_need_an_architecture),
 };
 
 TEST_GROUP(reduce, open_cpu, close_context)
