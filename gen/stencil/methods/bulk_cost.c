@@ -157,8 +157,8 @@ static double in_flight(const plan *p, const filling *f) {
     return 1 + costs.in_flight * fmax(enough * read_share(p->facts->model) / bytes - 1, 0);
 }
 
-/* How many times as long where rows do not begin at sectors, or at lines, of memory: each is read by
-   one sector or line more. 17-point wave, double, 1238x4343, H200: 0.95 of naive. */
+/* How many times as long where rows do not begin at sectors, or at lines, of memory: each is read
+   by one sector or line more. 17-point wave, double, 1238x4343, H200: 0.95 of naive. */
 static double unaligned(const plan *p, const int64_t size[AXES]) {
     static const double sector = 1.07, line = 1.01;
     const int64_t pitch = size[0] * bulk_cell_bytes(p);
