@@ -213,8 +213,9 @@ __device__ __forceinline__ void ask(const Arguments &a, const Filling &slots, Ce
                                     const Point &origin, Index z) {
     if constexpr (array < end) {
         using B = Box<array>;
-        slots.copy(shared + B::A::shared + slots.slot() * B::slot, a.map[array],
-                   int(origin.x) - B::before, int(origin.y) - B::A::low_y, int(z));
+        slots.template copy<(array < plan::summed)>(
+            shared + B::A::shared + slots.slot() * B::slot, a.map[array], int(origin.x) - B::before,
+            int(origin.y) - B::A::low_y, int(z));
         ask<array + 1, end>(a, slots, shared, origin, z);
     }
 }

@@ -12,6 +12,10 @@
 //      l [ lane_x × lane_y ] r     registers; l, r: the neighbouring lanes, by shuffle
 //        rows below the patch      shared memory
 //
+// A step of a wave reads its point in the level before that one, too, when the point's sum begins: the
+// plane is the one that level l - 2 made two turns before, since the shape reaches as far above as
+// below. Level 1 takes it from a ring of planes of the older array.
+//
 // Cells that a boundary keeps never change: they are selected, and shield what lies beyond them,
 // which is garbage. So are the tile's outermost points, by `reach` more with each level.
 #include "arch/memory.cuh"
@@ -43,6 +47,10 @@ struct Iteration {
     __device__ __forceinline__ int ring() const {
         return slot * tile::plane * element;
     }
+    // The plane that level 1 took before.
+    __device__ __forceinline__ int ring_before() const {
+        return (slot > 0 ? slot - 1 : plan::ring - 1) * tile::plane * element;
+    }
     // The plane of a level, from 1 on, that was made before, and the one that is made now.
     template <int level> __device__ __forceinline__ int before() const {
         return ((number + 1) & 1) * tile::level_plane * element +
@@ -56,9 +64,12 @@ struct Iteration {
 
 struct AtRows {
     const Rows &row;
+    const Patch &older; // of a wave
     int x, y;
     template <int array, int dx, int dy, int dz> __device__ __forceinline__ Real tap() const {
         static_assert(dz == 0, "sums are added plane by plane");
+        if constexpr (array > 0)
+            return older[y][x];
         return row[y + plan::low_y + dy][x + plan::low_x + dx];
     }
 };
@@ -126,6 +137,26 @@ __device__ __forceinline__ void read_rows(const Walk &w, const State &s, const I
             Walk::extend(row[r]);
 }
 
+// Of a wave: the patch in the level before the one below, in the plane that begins to be summed.
+template <int level>
+__device__ __forceinline__ void read_older(const Walk &w, const Iteration &i, Patch &older) {
+    int own;
+    if constexpr (level == 1)
+        own = w.ring.own + i.ring() + tile::older * element;
+    else if constexpr (level == 2)
+        own = w.ring.own + i.ring_before();
+    else
+        own = w.levels.own + i.now<level - 2>(); // made two turns before; not yet overwritten
+#pragma unroll
+    for (int r = 0; r < plan::lane_y; ++r) {
+        Real row[columns];
+        Walk::read(own + r * tile::width * element, row);
+#pragma unroll
+        for (int e = 0; e < plan::lane_x; ++e)
+            older[r][e] = row[plan::low_x + e];
+    }
+}
+
 // The cells beyond the sides of x and y that stand for others.
 template <int side, unsigned places>
 __device__ __forceinline__ void copy_rows(Rows &row, unsigned here) {
@@ -166,7 +197,8 @@ __device__ __forceinline__ void copy_images(const KeptBits &bits, Rows &row) {
 // before. `images`: the plane stands for others, or lies behind the last one.
 template <int level, Care care, bool images>
 __device__ __forceinline__ void add_level(const Walk &w, State &s, const KeptBits &bits,
-                                          const Rows &row, int arrived, Patch &out) {
+                                          const Rows &row, const Patch &older, int arrived,
+                                          Patch &out) {
     using Kept = Where<care>;
     bool plane_kept[depth] = {}; // of the plane of each sum
     if constexpr (care == Care::all) {
@@ -186,9 +218,9 @@ __device__ __forceinline__ void add_level(const Walk &w, State &s, const KeptBit
                 sum[0][k] = before[k];
             sum[0][depth - 1] = 0;
             if constexpr (plan::images && images)
-                add_row_and_images(AtRows{row, e, r}, w.a, w.origin.z + arrived, sum);
+                add_row_and_images(AtRows{row, older, e, r}, w.a, w.origin.z + arrived, sum);
             else
-                add_plane(AtRows{row, e, r}, w.a, sum);
+                add_plane(AtRows{row, older, e, r}, w.a, sum);
             Outputs result = {sum[0][0]};
             finish_sums(w.a, result);
             const bool by_column = (Kept::columns >> e & 1) != 0,
@@ -215,8 +247,11 @@ __device__ __forceinline__ void pass_on(Walk &w, State &s, const Iteration &i, i
                                         const Patch &out) {
     if constexpr (level == plan::time) {
         if (completed >= tile::halo_z)
-            w.put(out);
+            w.template put<Output<0>::grid>(out, w.to[0]);
     } else {
+        if constexpr (plan::carried > 1 && level + 1 == plan::time)
+            if (completed >= tile::halo_z && completed < w.loaded - plan::time * plan::high_z)
+                w.template put<plan::second>(out, w.to[plan::carried - 1]);
         Real *const plane = shared_at(w.levels.own + i.now<level>());
 #pragma unroll
         for (int r = 0; r < plan::lane_y; ++r)
@@ -249,12 +284,14 @@ __device__ __forceinline__ void make_levels(Walk &w, State &s, const KeptBits &b
 #endif
         if (plan::images && care != Care::none)
             copy_images<care>(bits, row);
-        Patch out;
+        Patch older, out;
+        if constexpr (plan::carried > 1)
+            read_older<level>(w, i, older);
         if (plan::images && (copies<2, 0> || copies<2, 1>) && care == Care::all &&
             has_images<2>(w.origin.z + arrived, w.a.size[2]))
-            add_level<level, care, true>(w, s, bits, row, arrived, out);
+            add_level<level, care, true>(w, s, bits, row, older, arrived, out);
         else
-            add_level<level, care, false>(w, s, bits, row, arrived, out);
+            add_level<level, care, false>(w, s, bits, row, older, arrived, out);
         pass_on<level>(w, s, i, arrived - plan::high_z, out);
         make_levels<level - 1, care>(w, s, bits, i);
     }
@@ -264,7 +301,7 @@ __device__ __forceinline__ void make_levels(Walk &w, State &s, const KeptBits &b
 // of this: a barrier counts who arrives, wherever that is.
 template <Care care>
 __device__ __forceinline__ void make_planes(Walk &w, State &s, Iteration &i, int until) {
-    constexpr int ahead = plan::ring - 1;
+    constexpr int ahead = plan::ring - plan::carried; // a wave reads the plane before, too
     KeptBits bits = {};
     if constexpr (care != Care::none) {
         bits.columns = w.kept_columns();
@@ -276,10 +313,11 @@ __device__ __forceinline__ void make_planes(Walk &w, State &s, Iteration &i, int
         copies_wait<ahead - 1>();
         __syncthreads(); // the levels' planes and the ring's next are complete; all have read the
                          // last
-        w.load_plane(i.number + ahead, (i.slot > 0 ? i.slot - 1 : ahead) * tile::plane * element);
+        const int free = i.slot >= plan::carried ? i.slot - plan::carried : i.slot + ahead;
+        w.load_plane(i.number + ahead, free * tile::plane * element);
         make_levels<plan::time, care>(w, s, bits, i);
         ++i.number;
-        i.slot = i.slot < ahead ? i.slot + 1 : 0;
+        i.slot = i.slot + 1 < plan::ring ? i.slot + 1 : 0;
     }
 }
 
@@ -288,7 +326,7 @@ extern "C" __global__ void __launch_bounds__(plan::threads, plan::blocks)
     Walk w(arguments);
     State s = {};
 #pragma unroll 1
-    for (int k = 0; k + 1 < plan::ring; ++k)
+    for (int k = 0; k + plan::carried < plan::ring; ++k)
         w.load_plane(k, k * tile::plane * element);
 
     // From `first` to `end` no level meets a plane that is kept.

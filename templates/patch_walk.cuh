@@ -83,10 +83,13 @@ struct Walk {
     int loaded;          // planes, from `origin` on
     Places ring, levels; // the patch's rows
     unsigned stored;  // of what the thread puts to memory, a bit for each pack, or see put_elements
-    const Stored<Array<0>> *from; // the next plane, where the thread begins to copy, ...
+    // Of each array, the next plane, where the thread begins to copy, ...
+    const Stored<Array<0>> *from[plan::carried];
     int copy_to;      // ... and where to in a plane of the ring
     unsigned inside;  // a bit for each of its copies: whether a cell of the grid is copied
-    Stored<Output<0>> *to;         // the next plane that is complete, where the thread puts what is stored
+    // The next plane that is complete, where the thread puts what is stored; likewise of a wave's
+    // level before the last.
+    Stored<Output<0>> *to[plan::carried];
 
     __device__ __forceinline__ explicit Walk(const Arguments &arguments)
         : a(arguments), ring(0, tile::width * plan::lane_y * element, patch(), column()),
@@ -207,7 +210,6 @@ struct Walk {
 
     template <int count> __device__ __forceinline__ void place_copies() {
         using C = Copies<count>;
-        const Grid &grid = a.grid[Array<0>::grid];
 #if defined(PLAN_NARROW)
         copy_to = (C::y() * tile::width + place_in_row(C::x())) * cell_element;
 #else
@@ -216,7 +218,9 @@ struct Walk {
         Index x = origin.x + C::x();
         Real value = 0;
         const bool in_row = find<0>(x, a.size[0], value); // rows of packs: all of it or nothing
-        from = grid.data + offset(grid, x, origin.y + C::y(), origin.z);
+        begin_copies<0>(x, origin.y + C::y(), origin.z);
+        if constexpr (plan::carried > 1)
+            begin_copies<plan::carried - 1>(x, origin.y + C::y(), origin.z + plan::high_z);
         inside = 0;
 #pragma unroll 1
         for (int k = 0; k < C::rounds && C::in_tile(k); ++k) {
@@ -226,7 +230,7 @@ struct Walk {
                 inside |= 1u << k;
                 continue;
             }
-            for (int slot = 0; slot < plan::ring; ++slot) // which nothing overwrites
+            for (int slot = 0; slot < plan::carried * plan::ring; ++slot) // that nothing overwrites
                 for (int e = 0; e < count; ++e)
 #if defined(PLAN_NARROW)
                     cells_at(copy_to + slot * tile::plane * element + k * C::bytes)[e] = v;
@@ -236,27 +240,39 @@ struct Walk {
         }
     }
 
-    // Begins to copy the plane to a slot of the ring, in bytes, if the walk needs it.
+    template <int array> __device__ __forceinline__ void begin_copies(Index x, Index y, Index z) {
+        const Grid &grid = a.grid[Array<array>::grid];
+        from[array] = grid.data + offset(grid, x, y, z);
+    }
+
+    // Begins to copy the plane to a slot of the ring, in bytes, if the walk needs it. With it comes
+    // the plane of a wave's older level that begins to be summed when this one is added.
     __device__ __forceinline__ void load_plane(int plane, int slot) {
         if (plane < loaded) {
-            if (packed())
-                load_plane_by<tile::pack>(origin.z + plane, copy_to + slot);
-            else
-                load_plane_by<1>(origin.z + plane, copy_to + slot);
-            from += a.grid[Array<0>::grid].stride_z;
+            load_array<0>(origin.z + plane, copy_to + slot);
+            if constexpr (plan::carried > 1)
+                load_array<plan::carried - 1>(origin.z + plane + plan::high_z,
+                                              copy_to + slot + tile::older * element);
         }
         copies_commit();
     }
-    template <int count>
+    template <int array> __device__ __forceinline__ void load_array(Index z, int to_shared) {
+        if (packed())
+            load_plane_by<array, tile::pack>(z, to_shared);
+        else
+            load_plane_by<array, 1>(z, to_shared);
+        from[array] += a.grid[Array<array>::grid].stride_z;
+    }
+    template <int array, int count>
     __device__ __forceinline__ void load_plane_by(Index z, int to_shared) const {
         using C = Copies<count>;
         using Copied = Pack<Stored<Array<0>>, count>;
         if (wraps_y || z < 0 || z >= a.size[2]) {
-            copy_edge<count>(z, to_shared);
+            copy_edge<array, count>(z, to_shared);
             return;
         }
         const unsigned copied = pinned(inside);
-        const Stored<Array<0>> *row = from;
+        const Stored<Array<0>> *row = from[array];
 #pragma unroll
         for (int k = 0; k < C::rounds; ++k) {
             if (copied >> k & 1)
@@ -267,18 +283,19 @@ struct Walk {
                 copy_one_async(reinterpret_cast<Copied *>(shared_at(to_shared + k * C::bytes)),
                            reinterpret_cast<const Copied *>(row));
 #endif
-            row += C::row_step * a.grid[Array<0>::grid].stride_y;
+            row += C::row_step * a.grid[Array<array>::grid].stride_y;
         }
     }
     // A plane outside of the grid, or rows of which some may lie on its other side.
-    template <int count> __device__ __forceinline__ void copy_edge(Index z, int to_shared) const {
+    template <int array, int count>
+    __device__ __forceinline__ void copy_edge(Index z, int to_shared) const {
         using C = Copies<count>;
         using Copied = Pack<Stored<Array<0>>, count>;
-        const Grid &grid = a.grid[Array<0>::grid];
+        const Grid &grid = a.grid[Array<array>::grid];
         Index there = z;
         Real value = 0;
         const bool cells = find<2>(there, a.size[2], value);
-        const Stored<Array<0>> *const plane = from + (there - z) * grid.stride_z;
+        const Stored<Array<0>> *const plane = from[array] + (there - z) * grid.stride_z;
 #pragma unroll 1
         for (int k = 0; k < C::rounds; ++k) {
             if (!(inside >> k & 1))
@@ -356,10 +373,18 @@ struct Walk {
 
     // ---- to memory: by packs, where the tile's are those of the grid's rows ----
 
+    template <int grid>
+    __device__ __forceinline__ Stored<Output<0>> *first_of(Index x, Index y) const {
+        return a.grid[grid].data + offset(a.grid[grid], x, y, origin.z + tile::halo_z);
+    }
+    __device__ __forceinline__ void begin_stores(Index x, Index y) {
+        to[0] = first_of<Output<0>::grid>(x, y);
+        if constexpr (plan::carried > 1)
+            to[plan::carried - 1] = first_of<plan::second>(x, y);
+    }
     __device__ __forceinline__ void place_packs(const Span &span_x, const Span &span_y) {
-        const Grid &grid = a.grid[Output<0>::grid];
         const Index x = origin.x + column() * plan::lane_x, y = origin.y + patch() * plan::lane_y;
-        to = grid.data + offset(grid, x, y, origin.z + tile::halo_z);
+        begin_stores(x, y);
         stored = 0;
 #pragma unroll
         for (int r = 0; r < plan::lane_y; ++r)
@@ -369,9 +394,9 @@ struct Walk {
                     y + r >= span_y.first && y + r < span_y.end)
                     stored |= 1u << (r * tile::packs + k);
     }
-    __device__ __forceinline__ void put_packs(const Patch &out) const {
+    template <int grid>
+    __device__ __forceinline__ void put_packs(const Patch &out, Stored<Output<0>> *row) const {
         const unsigned bits = pinned(stored);
-        Stored<Output<0>> *row = to;
 #pragma unroll
         for (int r = 0; r < plan::lane_y; ++r) {
 #pragma unroll
@@ -382,7 +407,7 @@ struct Walk {
 #else
                     reinterpret_cast<Packed *>(row)[k] = pack_of(out[r], k);
 #endif
-            row += a.grid[Output<0>::grid].stride_y;
+            row += a.grid[grid].stride_y;
         }
     }
 
@@ -396,10 +421,9 @@ struct Walk {
     // rows.
     __device__ __forceinline__ void place_elements(const Span &span_x, const Span &span_y) {
         static_assert(parts + rows_across * plan::lane_y <= 32, "a bit for each");
-        const Grid &grid = a.grid[Output<0>::grid];
         const Index x = origin.x + lane();
         const Index y = origin.y + warp() * rows_across * plan::lane_y;
-        to = grid.data + offset(grid, x, y, origin.z + tile::halo_z);
+        begin_stores(x, y);
         stored = 0;
 #pragma unroll
         for (int k = 0; k < parts; ++k)
@@ -412,7 +436,8 @@ struct Walk {
                 stored |= 1u << (parts + r);
     }
     // The warp lays its rows into shared memory, one of each patch at a time.
-    __device__ __forceinline__ void put_elements(const Patch &out) const {
+    template <int grid>
+    __device__ __forceinline__ void put_elements(const Patch &out, Stored<Output<0>> *to) const {
         const unsigned bits = pinned(stored);
         Real *const scratch =
             shared_at((tile::scratch + warp() * rows_across * tile::width) * element);
@@ -424,7 +449,7 @@ struct Walk {
 #pragma unroll
             for (int p = 0; p < rows_across; ++p) {
                 const int y = p * plan::lane_y + r;
-                Stored<Output<0>> *const row = to + y * a.grid[Output<0>::grid].stride_y;
+                Stored<Output<0>> *const row = to + y * a.grid[grid].stride_y;
 #pragma unroll
                 for (int k = 0; k < parts; ++k)
                     if ((bits >> k & 1) && (bits >> (parts + y) & 1))
@@ -433,11 +458,12 @@ struct Walk {
         }
     }
 
-    __device__ __forceinline__ void put(const Patch &out) {
+    template <int grid>
+    __device__ __forceinline__ void put(const Patch &out, Stored<Output<0>> *&to) const {
         if (whole_packs())
-            put_packs(out);
+            put_packs<grid>(out, to);
         else
-            put_elements(out);
-        to += a.grid[Output<0>::grid].stride_z;
+            put_elements<grid>(out, to);
+        to += a.grid[grid].stride_z;
     }
 };

@@ -281,13 +281,13 @@ static double edge_alone(const plan *p) {
                             : 0;
 }
 
-/* Where all sides are fixed, the share of a row's points that are made: lanes that keep a cell wait
-   for those that make points, and load nothing. */
+/* Where all sides are fixed, the share of a short row's points that are made: lanes that keep a
+   cell wait for those that make points, and load nothing. */
 static double made_share(const plan *p, const int64_t size[AXES]) {
+    static const double least = 0.1, most = 0.85;
     const model *m = p->facts->model;
-    return model_all_fixed(m) && reads_memory(p)
-               ? fmax((double)(size[0] - m->low[0] - m->high[0]) / (double)size[0], 0.1)
-               : 1;
+    const double share = fmax((double)(size[0] - m->low[0] - m->high[0]) / (double)size[0], least);
+    return model_all_fixed(m) && reads_memory(p) && share < most ? share : 1;
 }
 
 /* How much longer it takes because a size leaves a part of the last wave of blocks, and of a

@@ -47,12 +47,19 @@ template <int slots, int readers> struct Slots {
                      "r"(bytes)
                      : "memory");
     }
+    // `shared`: other blocks read parts of the box, too, so the second-level cache keeps it longest.
+    template <bool shared>
     __device__ __forceinline__ void copy(void *to, const TensorMap &map, int x, int y,
                                          int z) const {
-        asm volatile("cp.async.bulk.tensor.3d.shared::cluster.global.mbarrier::complete_tx::bytes "
-                     "[%0], [%1, {%2, %3, %4}], [%5];" ::"r"(
+        unsigned long long policy;
+        if constexpr (shared)
+            asm("createpolicy.fractional.L2::evict_last.b64 %0, 1.0;" : "=l"(policy));
+        else
+            asm("createpolicy.fractional.L2::evict_normal.b64 %0, 1.0;" : "=l"(policy));
+        asm volatile("cp.async.bulk.tensor.3d.shared::cluster.global.mbarrier::complete_tx::bytes"
+                     ".L2::cache_hint [%0], [%1, {%2, %3, %4}], [%5], %6;" ::"r"(
                          static_cast<unsigned>(__cvta_generic_to_shared(to))),
-                     "l"(&map), "r"(x), "r"(y), "r"(z), "r"(filled + 8 * slot())
+                     "l"(&map), "r"(x), "r"(y), "r"(z), "r"(filled + 8 * slot()), "l"(policy)
                      : "memory");
     }
     // By all lanes of the warp that fills: the slot's copies are on their way.

@@ -115,6 +115,14 @@ cases[#cases + 1] = {
   places = { { size = { 200, 35 }, steps = { 4 } } }, -- one launch makes several steps only in a run
 }
 cases[#cases + 1] = {
+  name = "levels_wave3d",
+  spec = [[return stencil { name = "wave", boundary = "zero", fields = { u = { use = "inout", levels = 2 } },
+    update = function(f, p) return 2 * f.u(0,0,0) - f.u.prev(0,0,0) + apply(laplacian { dims = 3 }, f.u) / 16 end }]],
+  schedule = "temporal time=2 tile=28x12 lane=2x2 coarsen=z16",
+  golden = true,
+  places = { { size = { 40, 35, 20 }, steps = { 2 } } },
+}
+cases[#cases + 1] = {
   name = "pipeline_symmetric2d",
   spec = [[return stencil { name = "blur", shape = box(2, 1), dtype = "float",
     coefficients = { 1/16, 2/16, 1/16, 2/16, 4/16, 2/16, 1/16, 2/16, 1/16 } }]],

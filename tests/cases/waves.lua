@@ -1,5 +1,5 @@
--- Waves in 2D whose older level is read at the point alone, several steps a launch by the pipeline of temporal: stages
--- and levels of all kinds, each boundary that it serves, sizes around a strip and rows that are no packs, numbers of
+-- Waves in 2D and 3D whose older level is read at the point alone, several steps a launch by the pipeline and the levels
+-- of temporal: stages, levels and patches of all kinds, each boundary that it serves, sizes around a strip and rows that are no packs, numbers of
 -- steps that leave a remainder, and which waves take another way.
 local spec = [[return stencil { name = 'wave', fields = { u = { use = "inout", levels = 2 } }, %s,
   update = function(f, p)
@@ -49,4 +49,25 @@ add("second", second, "temporal", "'mirror'", "float", { 5 }, { { 200, 65 } })
 add("uneven", "u(0,0) - prev(0,0) / 2 + (u(0,1) - u(0,0) + u(1,0)) / 8", "temporal", "'zero'", "float", { 5 }, { { 200, 65 } })
 add("older", "u(0,0) - prev(0,0) / 2 + (u(0,1) + u(0,-1) - prev(1,0)) / 8", "temporal", "'zero'", "float", { 5 }, { { 200, 65 } })
 add("second", second, "auto", "'zero'", "float", { 40 }, { { 300, 61 } })
+
+-- 3D: patches of a lane; tiles at edges, and grids below a tile.
+local faces = "u(1,0,0) + u(-1,0,0) + u(0,1,0) + u(0,-1,0) + u(0,0,1) + u(0,0,-1) - 6 * u(0,0,0)"
+local second3 = ("u(0,0,0) * 3/2 - prev(0,0,0) * 3/4 + (%s) / 24"):format(faces)
+local fourth3 = "u(0,0,0) * 5/4 - prev(0,0,0) / 2 + apply(laplacian { dims = 3, accuracy = 4 }, u) / 48"
+local corners3 = "u(0,0,0) - prev(0,0,0) / 2 + (u(1,1,1) - u(-1,1,-1) / 2 + u(1,-1,0) / 4 + u(0,0,-1) / 8 - u(0,0,0)) / 8 + 1/16"
+local given3 = "p.a * u(0,0,0) - p.b * prev(0,0,0) + (u(2,0,0) + u(-1,1,0) + u(0,-1,1) - 3 * u(0,0,0) + u(0,0,-1)) / 16"
+local planes = { { 77, 45, 29 }, { 33, 40, 11 }, { 19, 9, 23 }, { 5, 3, 2 }, { 40, 1, 6 } }
+local few = { { 76, 29, 21 }, { 33, 40, 7 } }
+local padded3 = { { size = { 72, 40, 19 }, steps = 5, layout = { pad = { 8, 0 }, offset = 8 } }, { size = { 37, 30, 13 }, steps = 4, layout = { pad = { 3, 2 }, offset = 1 } },
+                  { size = { 48, 33, 17 }, first = { 16, 11, 5 }, last = { 36, 25, 13 }, steps = 2 } }
+add("second 3D", second3, "temporal time=4 tile=24x8 lane=4x2 coarsen=z9", "'zero'", "float", { 4, 9 }, planes, padded3)
+add("second 3D", second3, "temporal time=3 tile=24x10 lane=4x4 coarsen=z9", "'fixed'", "float", { 3, 7 }, planes, padded3)
+add("second 3D", second3, "temporal time=2 tile=28x12 lane=2x2 coarsen=z16", "'periodic'", "double", { 2, 5 }, planes, padded3)
+add("second 3D", second3, "temporal time=5 tile=16x6 lane=4x2 coarsen=z40", "{ x = { 'clamp', 'fixed' }, y = { 'mirror', constant(1/4) }, z = { 'fixed', constant(1/2) } }", "float", { 5, 6 }, few)
+add("fourth 3D", fourth3, "temporal time=2 tile=24x8 lane=4x2 coarsen=z12", "'zero'", "float", { 2, 5 }, few, padded3)
+add("fourth 3D", fourth3, "temporal time=2 tile=24x8 lane=2x2 coarsen=z5", "{ x = 'periodic', y = 'mirror', z = 'fixed' }", "double", { 2, 3 }, few)
+add("corners 3D", corners3, "temporal time=4 tile=24x24 lane=4x4 coarsen=z30", "{ x = 'zero', y = 'fixed', z = 'periodic' }", "float", { 4, 6 }, few)
+add("given 3D", given3, "temporal time=2 tile=24x12 lane=4x2 coarsen=z7", "'zero'", "float", { 2, 3 }, few)
+add("second 3D", second3, "temporal time=2", "{ x = 'zero', y = 'zero', z = 'mirror' }", "float", { 5 }, { { 36, 20, 17 } })
+add("second 3D", second3, "auto", "'zero'", "float", { 12 }, { { 40, 33, 21 } })
 return cases

@@ -37,6 +37,7 @@ struct plan {
     static constexpr int lane_x = 4, lane_y = 4, lanes = 8;
     static constexpr int ring = 3, halo_x = 4, walk = 20;
     static constexpr bool keep = true, corners = false, copy_packs = true;
+    static constexpr int carried = 1; // levels that a step reads
     static constexpr bool images = false; // some cells beyond a side are images of others
 };
 

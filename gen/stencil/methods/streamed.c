@@ -109,9 +109,22 @@ static const char *lay_thread(job *j, plan *p) {
 
 /* Quotients and roots of a row of points are made together, if no steps are. Few of them are not
    worth the second way. */
-static bool quick(const plan *p) {
+static bool has_quotients(const plan *p) {
     enum { SOME = 4 };
-    return p->facts->quotients >= SOME && p->streamed.together <= 1 && p->schedule.vector > 1;
+    return p->facts->quotients >= SOME && p->streamed.together <= 1;
+}
+static bool quick(const plan *p) {
+    return has_quotients(p) && p->schedule.vector > 1;
+}
+
+/* Their registers: without branches compilers compute all at once; else one point's values count.
+   Set by the dam break. */
+static int quotients(const plan *p) {
+    const expr_count n = p->facts->inside;
+    const int values = larger((int)(n.additions + n.multiplications) / 5 - 6, 0);
+    if (quick(p))
+        return plan_words(p) * p->schedule.vector * p->facts->quotients * 11 / 10;
+    return has_quotients(p) ? plan_words(p) * values : 0;
 }
 
 /* Registers of a thread: a base for addresses and coordinates, and what it holds, some of it twice
@@ -123,9 +136,7 @@ static int registers(job *j, plan *p) {
     const int each =
         words > 1 ? 52 : 16; /* what of steps together spills costs more than warps do */
     const int least = p->streamed.together > 1 ? 64 + each * p->schedule.vector : 0;
-    /* Without branches compilers compute all of them at once. */
-    const int quotients = quick(p) ? words * p->schedule.vector * p->facts->quotients * 13 / 10 : 0;
-    return larger(held, least) + quotients;
+    return larger(held, least) + quotients(p);
 }
 
 /* Steps that are made at once, where that saves divisions, roots or functions: the quotient that a
@@ -134,11 +145,12 @@ static int registers(job *j, plan *p) {
 static int together_of(const plan *p) {
     static const double worth = 20, more = 5; /* instructions a point */
     const int points = p->schedule.vector;
+    const double rate = 4.0 * WARP / p->gpu->fma_lanes[p->facts->model->dtype];
     if (p->form->sums || model_is_narrow(p->facts->model) || p->walk < CALL_STEPS)
         return 1;
     const double apart = calls_slots(p, points), two = calls_walked(p, points, 2),
                  four = calls_walked(p, points, 4);
-    return apart - two < worth ? 1 : two - four < more ? 2 : 4;
+    return apart - two < worth * rate ? 1 : two - four < more * rate ? 2 : 4;
 }
 
 /* How many points a slab has: as many as leave the planes that two blocks share in the second-level

@@ -5,9 +5,14 @@
 #include <math.h>
 
 enum {
-    LEVELS_INPUT = 3, /* planes */
+    LEVELS_INPUT = 3, /* planes; of a wave one more, which it reads twice */
     MAX_PATCH = 32,   /* points of a lane; a bit for each */
 };
+
+/* Levels that a step reads: of a wave two. */
+static int carried(const plan *p) {
+    return p->facts->model->fields[0].levels;
+}
 
 /* Rows of a patch that a level stores for the neighbouring patches; all rows where these fill
    it. */
@@ -22,7 +27,7 @@ static size_t levels_bytes(const plan *p) {
     const int64_t level = plane / p->schedule.lane[1] * stored_rows(p);
     const int64_t patches = f->width[1] / p->schedule.lane[1];
     const int64_t elements =
-        f->input * plane + 2 * (p->schedule.time - 1) * level + f->width[0] * patches;
+        carried(p) * f->input * plane + 2 * (p->schedule.time - 1) * level + f->width[0] * patches;
     return (size_t)elements * dtype_words[p->facts->model->dtype].bytes;
 }
 
@@ -33,7 +38,9 @@ static int64_t levels_registers(const plan *p) {
     const schedule *s = &p->schedule;
     const double depth = p->low[2] + p->high[2];
     const double points = s->lane[0] * s->lane[1] * s->time, state = plan_words(p) * points;
-    return (int64_t)(40 + state * (1.2 * depth + 0.5) + (p->fused.corners ? 0.2 * points : 0));
+    const double older = carried(p) > 1 ? state * (0.5 + 1.0 / s->time) : 0;
+    return (int64_t)(40 + state * (1.2 * depth + 0.5) + older +
+                     (p->fused.corners ? 0.2 * points : 0));
 }
 static int64_t kept_registers(const plan *p) {
     const schedule *s = &p->schedule;
@@ -48,10 +55,11 @@ static int stored_bits(const plan *p) {
     return (f->width[0] + WARP - 1) / WARP + WARP / f->lanes * p->schedule.lane[1];
 }
 
-/* Levels keep their own planes where that leaves enough registers; else they read them again. */
+/* Levels keep their own planes where that leaves enough registers; else they read them again. A
+   wave reads the level before the one below from shared memory, which has all of its rows then. */
 static int64_t choose_keep(plan *p) {
     const int64_t need = levels_registers(p), kept = kept_registers(p);
-    p->fused.keep = need + kept <= temporal_most_registers(p);
+    p->fused.keep = carried(p) == 1 && need + kept <= temporal_most_registers(p);
     return need + (p->fused.keep ? kept : 0);
 }
 
@@ -93,7 +101,7 @@ static const char *fit(job *j, plan *p) {
         return job_print(
             j, "lane: the patches of a warp have %d rows and parts of a row, and at most %d",
             stored_bits(p), MAX_PATCH);
-    f->input = LEVELS_INPUT;
+    f->input = LEVELS_INPUT + carried(p) - 1;
     f->corners = p->facts->corners;
     p->block[0] = threads;
     for (int k = 0; k < LANE_AXES; k++)
@@ -106,19 +114,22 @@ static const char *fit(job *j, plan *p) {
 /* ---- its cost -------------------------------------------------------------------------------- */
 
 static const temporal_costs costs = {1, 1, 1, 1046, 44500, 1.325, 1.525, 1.2, 25, 1.26, 2.35};
+/* Of waves: fitted to 47 plans of order 2 on an H200 (float, 512³), within 8 % of most. */
+static const temporal_costs wave_costs = {1, 1, 1, 400, 44500, 1.325, 1.525, 1.2, 25, 0.85, 4};
 
 /* A patch through all levels, for one plane, between two barriers. */
 static temporal_work levels_work(const plan *p) {
     const schedule *s = &p->schedule;
-    const temporal_costs *c = &costs;
+    const bool wave = carried(p) > 1;
+    const temporal_costs *c = wave ? &wave_costs : &costs;
     const double patch = s->lane[0] * s->lane[1];
     const double beside = p->low[1] + p->high[1];
     const double rows = s->lane[1] + (p->fused.corners ? beside : 0);
     const double shuffles = TEMPORAL_SHUFFLE * plan_words(p) * (p->low[0] + p->high[0]) * rows;
     const double packs = ceil(s->lane[0] * plan_words(p) / TEMPORAL_PACK_WORDS);
     /* What a level has not kept it reads again before all else; that counts twice where it reads
-       little else. */
-    const double again = p->fused.keep ? 0 : (p->fused.corners ? 1 : 2) * s->lane[1];
+       little else. Waves read two planes together, which takes no longer. */
+    const double again = p->fused.keep ? 0 : (p->fused.corners || wave ? 1 : 2) * s->lane[1];
     const double exchanged = packs * (beside + again + s->lane[1]);
     /* Points above one another share their sums over the rows between them. */
     const double own = p->fused.corners ? 0.4 : 1, high = s->lane[1];
@@ -131,7 +142,7 @@ static temporal_work levels_work(const plan *p) {
         .slots = planes * (s->time * level + c->turn + 4 * patch + c->spill * p->fused.spilled),
         .latency = planes * (c->turn_cycles + c->level_cycles + s->time * level),
         .banks = planes * s->time * exchanged * TEMPORAL_PACK_WORDS,
-        .loads = temporal_walked(p) * patch * WARP,
+        .loads = carried(p) * temporal_walked(p) * patch * WARP,
         .shared = planes * s->time * exchanged * TEMPORAL_PACK_WORDS / plan_words(p) * WARP};
 }
 
@@ -153,6 +164,12 @@ static void constants(text *t, const plan *p, const program *program) {
                 "    static constexpr bool keep = %s, corners = %s, copy_packs = true;\n",
                 s->time, s->lane[0], s->lane[1], f->lanes, f->input, f->halo_low[0], p->walk,
                 f->keep ? "true" : "false", f->corners ? "true" : "false");
+    text_printf(t, "    static constexpr int carried = %d; // levels that a step reads\n",
+                carried(p));
+    if (carried(p) > 1)
+        text_printf(t,
+                    "    static constexpr int second = %d; // the grid of the last level but one\n",
+                    temporal_second_grid(p->facts->model, 0));
     temporal_write_images(t, p);
 }
 
@@ -166,6 +183,7 @@ const form temporal_levels = {.file = "levels.cu",
                               .barriers = true,
                               .narrow = true,
                               .sums = true,
+                              .sums_of = temporal_wave_sums,
                               .fit = fit,
                               .cost = cost,
                               .constants = constants,

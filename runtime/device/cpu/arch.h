@@ -219,7 +219,7 @@ template <int slots, int readers> struct Slots {
     }
     __forceinline__ void expect(int) const {
     }
-    template <class T>
+    template <bool, class T>
     __forceinline__ void copy(T *to, const TensorMap &from, int x, int y, int z) const {
         const sg_cpu_map &m = from.map;
         const long long first[3] = {x, y, z};
