@@ -253,12 +253,11 @@ __device__ __forceinline__ void make_stages(const Arguments &a, const Strip &s, 
     }
 }
 
-// Turns are made four at a time, so that rows need not be moved.
-template <Path path> constexpr int together = path == Path::packs ? 4 : 1;
+// Turns are made a ring's slots at a time, so that rows need not be moved and slots are known.
+template <Path path> constexpr int together = path == Path::packs ? slots : 1;
 
 template <Path path>
 __device__ __forceinline__ void walk(const Arguments &a, const Strip &s) {
-    static_assert(together<path> == 1 || together<path> == slots, "a turn has the same slot in each round");
     const Column c = place_columns(a, s);
     const SharedAt<Real> ring = place_ring();
     AllRows all;

@@ -203,12 +203,11 @@ __device__ __forceinline__ void hand_on(SharedAt<Real> row, const Real (&value)[
 }
 
 #if defined(PLAN_SHIFTED)
-// Rows that lie in shared memory as far from the begin of a pack as in memory.
+// How far into a pack a row of memory begins; it lies as far into one in shared memory.
 __device__ __forceinline__ int place_in_pack(const Real *row) {
     return static_cast<int>(reinterpret_cast<unsigned long long>(row) / sizeof(Real) % spare);
 }
-// The elements `by` after the first ones. A lane's own packs take `by` apart: its whole packs are a
-// matter of the address.
+// Element i becomes element i + `by`, which is less than a lane's pack: the address has whole packs.
 template <int count>
 __device__ __forceinline__ void shift(Real (&value)[count], int by) {
 #pragma unroll

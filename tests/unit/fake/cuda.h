@@ -33,10 +33,7 @@ typedef struct fake_cuda {
         size_t bytes;
     } arriving; /* the download that is under way, until a stream is waited for */
     int pushes, releases;
-    void *marked; /* the stream of the last event */
-    float clock;  /* of events, in milliseconds; 12.5 go by after each */
-    void *late;   /* a stream on which it is so many later */
-    float late_by;
+    void *marked;       /* the stream of the last event */
     int named;          /* the device that was last asked for its name */
     int dynamic_shared; /* that the last kernel asked for */
 
@@ -55,6 +52,9 @@ typedef struct fake_cuda {
     } order;        /* of asynchronous fills and launches, the first of them */
     int exports;    /* handles of memory that were asked for */
     int renumbered; /* set by the test: allocations have other numbers than before */
+    float clock;    /* of events, in milliseconds; 12.5 go by after each */
+    void *late;     /* set by the test: a stream on which it is so many later */
+    float late_by;
 } fake_cuda_state;
 
 typedef fake_cuda_state *fake_cuda_function(void);
