@@ -218,7 +218,7 @@ if env --default-signal=INT,TERM,HUP true 2>/dev/null; then
     for signal in INT TERM HUP; do
         interrupt $signal
         [ $code -gt 128 ] || flunk "exit code $code after SIG$signal"
-        ended "$compiler" || flunk "the compiler runs after SIG$signal"
+        wait_until ended "$compiler" || flunk "the compiler runs after SIG$signal"
         [ -z "$(ls "$folder/tmp")" ] || flunk "SIG$signal left $(ls "$folder/tmp")"
     done
 else
