@@ -1,4 +1,4 @@
-// Rows of packs on their way between the grid and the first and last rings of a pipeline, by copies
+// Rows on their way between the grid and the first and last rings of a pipeline, by copies
 // that one lane asks for: the warp does not wait for them, and keeps no addresses of its own.
 
 #if defined(PLAN_BULK)
