@@ -267,33 +267,52 @@ __device__ __forceinline__ void pass_on(Walk &w, State &s, const Iteration &i, i
     }
 }
 
+// What a level takes.
+template <int level, Care care>
+__device__ __forceinline__ void take_level(const Walk &w, const State &s, const KeptBits &bits,
+                                           const Iteration &i, Rows &row, Patch &older) {
+#if defined(PLAN_NARROW)
+    if constexpr (level == 1)
+        read_loaded(w, i, row);
+    else
+        read_rows<level>(w, s, i, row);
+#else
+    read_rows<level>(w, s, i, row);
+#endif
+    if (plan::images && care != Care::none)
+        copy_images<care>(bits, row);
+    if constexpr (plan::carried > 1)
+        read_older<level>(w, i, older);
+}
+
+// Compilers move no load before a store, so what waits for shared memory waits one after the other.
+// Where registers suffice, a level's rows are read before the level above it stores, and planes
+// from memory are asked for behind the first of them. Of stars in float that costs spills.
+constexpr bool read_ahead = plan::corners || sizeof(Real) > 4;
+
 // The last level first: it takes what the one below made before, and that one then makes anew.
 template <int level, Care care>
 __device__ __forceinline__ void make_levels(Walk &w, State &s, const KeptBits &bits,
-                                            const Iteration &i) {
-    if constexpr (level > 0) {
-        const int arrived = i.number - (level - 1) * lag;
-        Rows row;
-#if defined(PLAN_NARROW)
-        if constexpr (level == 1)
-            read_loaded(w, i, row);
-        else
-            read_rows<level>(w, s, i, row);
-#else
-        read_rows<level>(w, s, i, row);
-#endif
-        if (plan::images && care != Care::none)
-            copy_images<care>(bits, row);
-        Patch older, out;
-        if constexpr (plan::carried > 1)
-            read_older<level>(w, i, older);
-        if (plan::images && (copies<2, 0> || copies<2, 1>) && care == Care::all &&
-            has_images<2>(w.origin.z + arrived, w.a.size[2]))
-            add_level<level, care, true>(w, s, bits, row, older, arrived, out);
-        else
-            add_level<level, care, false>(w, s, bits, row, older, arrived, out);
+                                            const Iteration &i, const Rows &row,
+                                            const Patch &older) {
+    const int arrived = i.number - (level - 1) * lag;
+    Patch out;
+    if (plan::images && (copies<2, 0> || copies<2, 1>) && care == Care::all &&
+        has_images<2>(w.origin.z + arrived, w.a.size[2]))
+        add_level<level, care, true>(w, s, bits, row, older, arrived, out);
+    else
+        add_level<level, care, false>(w, s, bits, row, older, arrived, out);
+    if constexpr (level > 1) {
+        Rows next;
+        Patch next_older;
+        if constexpr (read_ahead)
+            take_level<level - 1, care>(w, s, bits, i, next, next_older);
         pass_on<level>(w, s, i, arrived - plan::high_z, out);
-        make_levels<level - 1, care>(w, s, bits, i);
+        if constexpr (!read_ahead)
+            take_level<level - 1, care>(w, s, bits, i, next, next_older);
+        make_levels<level - 1, care>(w, s, bits, i, next, next_older);
+    } else {
+        pass_on<level>(w, s, i, arrived - plan::high_z, out);
     }
 }
 
@@ -314,8 +333,14 @@ __device__ __forceinline__ void make_planes(Walk &w, State &s, Iteration &i, int
         __syncthreads(); // the levels' planes and the ring's next are complete; all have read the
                          // last
         const int free = i.slot >= plan::carried ? i.slot - plan::carried : i.slot + ahead;
+        Rows row;
+        Patch older;
+        if constexpr (read_ahead)
+            take_level<plan::time, care>(w, s, bits, i, row, older);
         w.load_plane(i.number + ahead, free * tile::plane * element);
-        make_levels<plan::time, care>(w, s, bits, i);
+        if constexpr (!read_ahead)
+            take_level<plan::time, care>(w, s, bits, i, row, older);
+        make_levels<plan::time, care>(w, s, bits, i, row, older);
         ++i.number;
         i.slot = i.slot + 1 < plan::ring ? i.slot + 1 : 0;
     }

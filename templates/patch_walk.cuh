@@ -123,8 +123,12 @@ struct Walk {
     }
     // Whether the tile's packs are those of the grid's rows.
     __device__ __forceinline__ bool whole_packs() const {
+#if defined(PLAN_PACKS)
+        return plan::packs;
+#else
         return a.aligned && a.size[0] % tile::pack == 0 && plan::halo_x % tile::pack == 0 &&
                plan::tile_x % tile::pack == 0;
+#endif
     }
     __device__ __forceinline__ bool packed() const {
         return plan::copy_packs && whole_packs();

@@ -97,9 +97,9 @@ __device__ __forceinline__ void step(const Arguments &a, const Strip &s, const P
         else
             add_plane(AtLine{line, p, before}, a, sum);
         bool kept_column = false;
-        if (side && kept_low(p) >= 0)
+        if (side && !endless<0> && kept_low(p) >= 0)
             kept_column |= me.low_lane == kept_low(p);
-        if (side && kept_high(p) >= 0)
+        if (side && !endless<0> && kept_high(p) >= 0)
             kept_column |= me.high_lane == kept_high(p);
 #pragma unroll
         for (int k = 0; k <= below; ++k)
@@ -262,7 +262,10 @@ __device__ __forceinline__ void walk(const Arguments &a, const Strip &s, SharedA
     g.first = g.number == 0;
     g.last = g.number + 1 == stages;
     const bool over = spare > 0 || (s.beside && !endless<0>); // reads the rows before and after
-    g.easy = endless<0> && a.size[0] < width ? 1 << 30 : turn_of(over - s.begin);
+    // Where lanes bring a part of each row, no turn is easy: their code would keep weights out of
+    // uniform registers in plain turns.
+    const bool hard = endless<0> && (a.size[0] < width || (spare > 0 && s.beside));
+    g.easy = hard ? 1 << 30 : turn_of(over - s.begin);
     g.easy_end = turn_of(a.size[2] - over - (rows - 1) - (plan::carried - 1) * above - s.begin);
     g.store = 1 + turn_of(s.y0 - s.begin + (stages - 1) * lag + levels * below);
     g.from[0] = from.data + s.begin * from.stride_z + s.x;
@@ -307,17 +310,15 @@ __device__ __forceinline__ void walk(const Arguments &a, const Strip &s, SharedA
     int plain_end = max(plain, min(end, turn_of(s.kept_from - (rows - 1) + before)));
 #if defined(PLAN_BULK)
     // Plain turns of the first stage ask for rows that find memory wherever they reach.
-    if (g.first && !endless<2>) {
+    if (g.first) {
         plain = min(end, max(plain, g.easy - (input_slots - 1)));
         plain_end = max(plain, min(plain_end, g.easy_end - (input_slots - 1)));
     }
 #endif
     take_turns<side, Kind::idle>(a, s, me, g, sums, active);
-    if constexpr (!endless<2>)
-        take_turns<side, Kind::careful>(a, s, me, g, sums, plain);
+    take_turns<side, Kind::careful>(a, s, me, g, sums, plain);
     take_turns<side, Kind::plain>(a, s, me, g, sums, plain_end);
-    if constexpr (!endless<2>)
-        take_turns<side, Kind::careful>(a, s, me, g, sums, end);
+    take_turns<side, Kind::careful>(a, s, me, g, sums, end);
     take_turns<side, Kind::idle>(a, s, me, g, sums, turns);
 #if defined(PLAN_BULK)
     // What was asked for arrives before the block ends: then its shared memory may be another's.
@@ -345,7 +346,10 @@ extern "C" __global__ void
     }
     __syncthreads();
     const SharedAt<Real> rings(reinterpret_cast<Real *>(shared_bytes() + plan::strip_bytes));
-    if (!endless<0> && (strip.low || strip.high))
+    // No strip of a periodic axis lies at an edge. Kernels of doubles have both walks all the same: with one,
+    // compilers keep weights in registers of lanes, of which a multiply-add then reads three, in half
+    // as many cycles more (docs/notebook.md).
+    if ((!endless<0> || sizeof(Real) > 4) && (strip.low || strip.high))
         walk<true>(arguments, strip, rings);
     else
         walk<false>(arguments, strip, rings);

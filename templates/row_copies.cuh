@@ -19,11 +19,15 @@ __device__ __forceinline__ void ask_split(const Walk &g, int slot, SharedAt<Real
         g.slots.expect_more(slot, (last - first) * static_cast<int>(sizeof(Real)));
         g.slots.copy(slot, to + first, row + first, last - first);
     }
+    constexpr int after = width - plan::tile_x - halo;
+    constexpr int most = (halo > after ? halo : after) + 2 * (spare - 1);
     const int left = s.size + (width - plan::tile_x) - (last - first);
-#pragma unroll 2
-    for (int k = lane(); k < left; k += warp_size) {
-        const int i = k < first ? k : k + (last - first);
-        copy_async<1>(to + i, row + i + (i < s.wrap_to ? size : 0) - (i >= s.wrap_from ? size : 0));
+#pragma unroll
+    for (int turn = 0; turn < most; turn += warp_size) {
+        const int k = lane() + turn, i = k < first ? k : k + (last - first);
+        if (k < left)
+            copy_async<1>(to + i,
+                          row + i + (i < s.wrap_to ? size : 0) - (i >= s.wrap_from ? size : 0));
     }
 }
 // A row that all lanes bring, one cell after the other.
@@ -52,81 +56,82 @@ __device__ __forceinline__ void ask_split(const Walk &g, int slot, SharedAt<Real
     g.slots.copy(slot, to + cut, row + (cut - size), width - cut);
 }
 #endif
-// Whether all rows of the strip begin or end in it, and then whether lanes bring a part of each.
-__device__ __forceinline__ bool is_split(const Strip &s) { return endless<0> && s.beside; }
-constexpr bool split_by_lanes = spare > 0;
-
 // Rows of an array, all of which find memory; the rows of a wave's level before are `above` rows
 // further on.
 template <int array>
-__device__ __forceinline__ void ask_rows(const Arguments &a, const Strip &s, Walk &g, bool split,
+__device__ __forceinline__ void ask_rows(const Arguments &a, const Strip &s, const Walk &g,
                                          int slot, SharedAt<Real> to) {
     const Index stride = a.grid[Array<array>::grid].stride_z;
     const Real *row = g.from[array];
-    if (split && (split_by_lanes || lane() == 0)) {
+#if !defined(PLAN_SHIFTED)
+    if (endless<0> && s.beside) {
 #pragma unroll 1
         for (int r = 0; r < rows; ++r, row += stride)
             ask_split(g, slot, to + r * slot_row, row, s, a.size[0]);
-    } else if (lane() == 0) {
-#pragma unroll
-        for (int r = 0; r < rows; ++r)
-            ask_row(g, slot, to + r * slot_row, row + r * stride);
+        return;
     }
-}
-// Rows of an array that may lie beyond the ends of the walk, or find none of the memory that lies
-// before and after them.
-template <int array>
-__device__ __forceinline__ void find_rows(const Arguments &a, const Strip &s, Walk &g, int turn,
-                                          int slot, SharedAt<Real> to) {
-    const Grid &grid = a.grid[Array<array>::grid];
-    const bool inside = !s.beside || (endless<0> && a.size[0] >= width);
-#pragma unroll 1
-    for (int r = 0; r < rows; ++r) {
-        Index y = s.begin + Index(turn) * rows + r + array * above;
-        const SharedAt<Real> at = to + (r * slot_row + place_of(g.from[array] + r * grid.stride_z));
-        if (endless<2>)
-            y = wrapped_near(y, a.size[2]);
-        const Real *row = grid.data + y * grid.stride_z + s.x;
-        if (!inside || y < 0 || y >= a.size[2]) {
-            load_carefully<array>(a, s, y, lane(), at);
-            continue;
-        }
-#if defined(PLAN_SHIFTED)
-        if (s.beside)
-            load_carefully<array>(a, s, y, lane(), at);
-        else
-            bring_row(row, at);
-#else
-        if (lane() == 0) {
-            g.slots.expect_more(slot, width * static_cast<int>(sizeof(Real)));
-            if (is_split(s))
-                ask_split(g, slot, at, row, s, a.size[0]);
-            else
-                ask_row(g, slot, at, row);
-        }
 #endif
-    }
+#pragma unroll
+    for (int r = 0; r < rows; ++r)
+        ask_row(g, slot, to + r * slot_row, row + r * stride);
 }
-// Begins to load the rows of a turn. `plain`: it is easy, but in a grid whose walk has no ends.
+// A row that may lie beyond the ends of the walk, or find none of the memory that lies before and
+// after it. `next`: where it would lie if the walk had no ends, which says where it lies in a slot.
+template <int array>
+__device__ __forceinline__ void find_row(const Arguments &a, const Strip &s, const Walk &g, Index y,
+                                         int slot, SharedAt<Real> to, const Real *next) {
+    const Grid &grid = a.grid[Array<array>::grid];
+    const SharedAt<Real> at = to + place_of(next);
+    if (endless<2>)
+        y = wrapped_near(y, a.size[2]);
+    const Real *row = grid.data + y * grid.stride_z + s.x;
+    const bool inside = !s.beside || (endless<0> && a.size[0] >= width);
+    if (!inside || y < 0 || y >= a.size[2]) {
+        load_carefully<array>(a, s, y, lane(), at);
+        return;
+    }
+#if defined(PLAN_SHIFTED)
+    if (!s.beside)
+        bring_row(row, at);
+    else if (row == next)
+        ask_split(g, slot, to, row, s, a.size[0]);
+    else
+        load_carefully<array>(a, s, y, lane(), at);
+#else
+    if (lane() == 0) {
+        g.slots.expect_more(slot, width * static_cast<int>(sizeof(Real)));
+        if (s.beside)
+            ask_split(g, slot, at, row, s, a.size[0]);
+        else
+            ask_row(g, slot, at, row);
+    }
+#endif
+}
+template <int array>
+__device__ __forceinline__ void find_rows(const Arguments &a, const Strip &s, const Walk &g,
+                                          int turn, int slot, SharedAt<Real> to) {
+    const Index stride = a.grid[Array<array>::grid].stride_z;
+#pragma unroll 1
+    for (int r = 0; r < rows; ++r)
+        find_row<array>(a, s, g, s.begin + Index(turn) * rows + r + array * above, slot,
+                        to + r * slot_row, g.from[array] + r * stride);
+}
+// Begins to load the rows of a turn. `plain`: it is easy.
 template <bool plain>
 __device__ __forceinline__ void load_turn(const Arguments &a, const Strip &s, Walk &g, int turn,
                                           int slot) {
     constexpr int last = plan::carried - 1;
     const SharedAt<Real> to = g.in + slot * loaded_size;
-    if ((plain && !endless<2>) || is_easy(g, turn)) {
-        const bool split = is_split(s);
-        if (lane() == 0 && !(split_by_lanes && split))
-            g.slots.expect(slot, loaded_size * static_cast<int>(sizeof(Real)));
-        ask_rows<0>(a, s, g, split, slot, to);
-        if constexpr (last > 0)
-            ask_rows<last>(a, s, g, split, slot, to + rows * slot_row);
-        if (split_by_lanes && split)
-            g.slots.will_be_filled(slot);
-    } else {
+    if (!plain && !is_easy(g, turn)) {
         find_rows<0>(a, s, g, turn, slot, to);
         if constexpr (last > 0)
             find_rows<last>(a, s, g, turn, slot, to + rows * slot_row);
         g.slots.will_be_filled(slot);
+    } else if (lane() == 0) {
+        g.slots.expect(slot, loaded_size * static_cast<int>(sizeof(Real)));
+        ask_rows<0>(a, s, g, slot, to);
+        if constexpr (last > 0)
+            ask_rows<last>(a, s, g, slot, to + rows * slot_row);
     }
     g.from[0] += rows * a.grid[Array<0>::grid].stride_z;
     if constexpr (last > 0)

@@ -15,6 +15,7 @@ struct Arguments {
 static_assert(sizeof(Arguments) == 160, "the host packs 160 bytes");
 
 #define STENCIL_KERNEL heat3d_kernel
+#define PLAN_PACKS 1 // as plan::packs, for the preprocessor
 #define PLAN_KEEPS 1 // a side that the shape reaches over is fixed
 #define PLAN_GIVES 0
 #define PLAN_CLAMPS 1
@@ -33,6 +34,8 @@ struct plan {
     static constexpr bool wraps = false, gives_values = false; // some side
     static constexpr int low_x = 2, low_y = 2, low_z = 2;
     static constexpr int high_x = 2, high_y = 2, high_z = 2;
+    static constexpr bool packs = true; // rows are loaded and stored as packs
+    static constexpr int vector = 4;
     static constexpr int time = 2;
     static constexpr int lane_x = 4, lane_y = 4, lanes = 8;
     static constexpr int ring = 3, halo_x = 4, walk = 20;

@@ -15,6 +15,7 @@ struct Arguments {
 static_assert(sizeof(Arguments) == 208, "the host packs 208 bytes");
 
 #define STENCIL_KERNEL wave_kernel
+#define PLAN_PACKS 1 // as plan::packs, for the preprocessor
 #define PLAN_KEEPS 0 // a side that the shape reaches over is fixed
 #define PLAN_GIVES 1
 #define PLAN_CLAMPS 0
@@ -33,6 +34,8 @@ struct plan {
     static constexpr bool wraps = false, gives_values = true; // some side
     static constexpr int low_x = 1, low_y = 1, low_z = 1;
     static constexpr int high_x = 1, high_y = 1, high_z = 1;
+    static constexpr bool packs = true; // rows are loaded and stored as packs
+    static constexpr int vector = 2;
     static constexpr int time = 2;
     static constexpr int lane_x = 2, lane_y = 2, lanes = 16;
     static constexpr int ring = 4, halo_x = 2, walk = 16;

@@ -55,6 +55,13 @@ static int stored_bits(const plan *p) {
     return (f->width[0] + WARP - 1) / WARP + WARP / f->lanes * p->schedule.lane[1];
 }
 
+/* Whether the packs of a lane's points are those that `vec` says: then kernels of rows of packs, and
+   spares for other rows, ask no plane which rows it has. */
+static bool by_packs(const plan *p) {
+    const int widest = MAX_PACK_BYTES / (int)dtype_words[p->facts->model->dtype].bytes;
+    return p->schedule.vector == smaller(p->schedule.lane[0], widest);
+}
+
 /* Levels keep their own planes where that leaves enough registers; else they read them again. A
    wave reads the level before the one below from shared memory, which has all of its rows then. */
 static int64_t choose_keep(plan *p) {
@@ -173,6 +180,10 @@ static void constants(text *t, const plan *p, const program *program) {
     temporal_write_images(t, p);
 }
 
+static void needs(const plan *p, program_needs *n) {
+    n->multiple = p->schedule.vector;
+}
+
 /* The steps that whole launches leave are single steps. */
 static int together(const plan *p, int rest) {
     (void)p, (void)rest;
@@ -183,6 +194,9 @@ const form temporal_levels = {.file = "levels.cu",
                               .barriers = true,
                               .narrow = true,
                               .sums = true,
+                              .packs = true,
+                              .packs_of = by_packs,
+                              .needs = needs,
                               .sums_of = temporal_wave_sums,
                               .fit = fit,
                               .cost = cost,
