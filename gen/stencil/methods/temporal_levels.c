@@ -55,8 +55,8 @@ static int stored_bits(const plan *p) {
     return (f->width[0] + WARP - 1) / WARP + WARP / f->lanes * p->schedule.lane[1];
 }
 
-/* Whether the packs of a lane's points are those that `vec` says: then kernels of rows of packs, and
-   spares for other rows, ask no plane which rows it has. */
+/* Whether the packs of a lane's points are those that `vec` says: then kernels of rows of packs,
+   and spares for other rows, ask no plane which rows it has. */
 static bool by_packs(const plan *p) {
     const int widest = MAX_PACK_BYTES / (int)dtype_words[p->facts->model->dtype].bytes;
     return p->schedule.vector == smaller(p->schedule.lane[0], widest);
