@@ -65,15 +65,11 @@ static void fill(local *l, int array) {
     const dtype type = l->types[array];
     const size_t element = dtype_words[type].bytes;
     memset(l->host, 0, l->cells * element);
-    for (int64_t z = p->begin[2]; z < p->end[2]; z++)
-        for (int64_t y = p->begin[1]; y < p->end[1]; y++) {
-            const uint64_t first = (uint64_t)((z * p->global[1] + y) * p->global[0] + p->begin[0]);
-            unsigned char *to = l->host + (size_t)(((z - p->begin[2] + p->low[2]) * p->size[1] + y -
-                                                    p->begin[1] + p->low[1]) *
-                                                       p->size[0] +
-                                                   p->low[0]) *
-                                              element;
-            for (int64_t x = 0; x < p->end[0] - p->begin[0]; x++, to += element)
+    for (int64_t z = 0; z < part_own(p, 2); z++)
+        for (int64_t y = 0; y < part_own(p, 1); y++) {
+            const uint64_t first = part_row_of_whole(p, y, z);
+            unsigned char *to = l->host + part_row(p, y, z) * element;
+            for (int64_t x = 0; x < part_own(p, 0); x++, to += element)
                 dtype_store(type, to,
                             (double)(random_bits((uint64_t)array, first + (uint64_t)x) >> 40) /
                                     (1 << 23) -
@@ -87,16 +83,11 @@ static uint64_t digest_cells(const local *l, int array) {
     const sg_team_part *p = &l->part;
     const size_t element = dtype_words[l->types[array]].bytes;
     uint64_t sum = 0;
-    for (int64_t z = p->begin[2]; z < p->end[2]; z++)
-        for (int64_t y = p->begin[1]; y < p->end[1]; y++) {
-            const uint64_t first = (uint64_t)((z * p->global[1] + y) * p->global[0] + p->begin[0]);
-            const unsigned char *at =
-                l->host + (size_t)(((z - p->begin[2] + p->low[2]) * p->size[1] + y - p->begin[1] +
-                                    p->low[1]) *
-                                       p->size[0] +
-                                   p->low[0]) *
-                              element;
-            for (int64_t x = 0; x < p->end[0] - p->begin[0]; x++, at += element) {
+    for (int64_t z = 0; z < part_own(p, 2); z++)
+        for (int64_t y = 0; y < part_own(p, 1); y++) {
+            const uint64_t first = part_row_of_whole(p, y, z);
+            const unsigned char *at = l->host + part_row(p, y, z) * element;
+            for (int64_t x = 0; x < part_own(p, 0); x++, at += element) {
                 uint64_t bits = 0;
                 memcpy(&bits, at, element);
                 sum += random_bits(99, first + (uint64_t)x) * (bits | 1);
@@ -396,13 +387,5 @@ static int bench_on(const options *o, ranks *r, const char **complaint) {
 }
 
 int command_bench_team(const options *o) {
-    options own = *o;
-    ranks r;
-    const char *complaint = NULL;
-    int code = ranks_open(&r, o);
-    own.local_rank = r.module != NULL;
-    if (code == EXIT_DONE)
-        code = bench_on(&own, &r, &complaint);
-    ranks_close(&r, code, complaint);
-    return code;
+    return ranks_call(bench_on, o);
 }

@@ -9,41 +9,30 @@
 #include <sys/stat.h>
 
 #include "base/clock.h"
-#include "cli/commands/run_local.h"
+#include "cli/commands/run.h"
 
 /* ---- steps ----------------------------------------------------------------------------------- */
 
-/* Writes the state. Rank 0 makes the file and puts it in its place when all have written. */
+/* Writes the state. */
 static bool save_state(local *l) {
     rank *r = l->rank;
     const work *w = l->work;
     checkpoint c;
-    char path[MOST_PATH] = "", head[CHECKPOINT_HEAD];
-    const char *temporary = NULL;
-    output *file = NULL;
-    output_set alone = {0};
+    char head[CHECKPOINT_HEAD];
+    shared_file s = {.path = w->options->checkpoint, .what = "the checkpoint"};
     checkpoint_describe(w->arrays, l->kernel, l->made, &c);
     if (r->number == 0) {
         records_describe(w, &c);
         if (!checkpoint_head(&c, head))
             rank_fail(r, "the names of arrays, points and monitors are too long for a checkpoint");
-        else if (output_begin(&file, &alone, w->options->checkpoint) == EXIT_DONE &&
-                 output_write(file, head, sizeof head))
-            temporary = output_stretch(file, checkpoint_bytes(&c), NULL, 0);
-        if (temporary == NULL)
-            rank_fail(r, "the checkpoint cannot be written");
     }
-    bool good = local_share_path(r, temporary, path);
+    bool good = local_share_file(l, &s, head, sizeof head, checkpoint_bytes(&c), NULL);
     for (int k = 0; k < c.count && good && r->status == SG_OK; k++)
-        local_store(l, path, checkpoint_offset(&c, k), arrays_find(w->arrays, c.names[k]), false);
-    if (r->number == 0 && good && !records_write(w, &c, path))
+        local_store(l, s.shared, checkpoint_offset(&c, k), arrays_find(w->arrays, c.names[k]),
+                    false);
+    if (r->number == 0 && good && !records_write(w, &c, s.shared))
         rank_fail(r, "the checkpoint cannot be written");
-    good = good && rank_agreed(r);
-    if (file != NULL && !good)
-        output_drop(file);
-    else if (file != NULL && !output_commit(file))
-        rank_fail(r, "the checkpoint cannot be put in its place");
-    return good && rank_agreed(r);
+    return local_end_file(l, &s, good);
 }
 
 /* How many steps to make before something is to be done: a multiple of what a launch makes, except
@@ -51,7 +40,8 @@ static bool save_state(local *l) {
 static int64_t next_batch(const local *l, int64_t batch, int64_t fused) {
     const options *o = l->work->options;
     const int64_t most = steps_unlooked(fused);
-    return steps_until_due(o, l->work->due, l->made, o->stop_on_nan && batch > most ? most : batch);
+    return steps_until_due(o, options_due(o), l->made,
+                           o->stop_on_nan && batch > most ? most : batch);
 }
 
 /* After every --every steps. */
@@ -252,35 +242,6 @@ static bool is_regular(FILE *file) {
     return file != NULL && fstat(fileno(file), &about) == 0 && S_ISREG(about.st_mode);
 }
 
-/* Whether it may be the file of a part of `of`. */
-static bool is_piece(const char *path, const char *of) {
-    const size_t stem = strlen(of) - strlen(".pvti");
-    return strncmp(path, of, stem) == 0 && path[stem] == '_' &&
-           datafile_kind_of(path) == DATAFILE_VTI;
-}
-
-static int judge_piece(const char *path, const char *of) {
-    return is_piece(path, of)
-               ? complain(EXIT_USAGE, path, "this may be a piece of %s: name it otherwise", of)
-               : EXIT_DONE;
-}
-
-/* Two outputs, or an output and a snapshot, may be one file. */
-static int judge_pieces(const arrays *a) {
-    const bindings *shots = &a->session->options->snapshots;
-    int code = EXIT_DONE;
-    for (int i = 0; i < a->output_count; i++) {
-        const char *of = a->outputs[i].path;
-        if (datafile_kind_of(of) != DATAFILE_PVTI)
-            continue;
-        for (int k = 0; k < a->output_count && code == EXIT_DONE; k++)
-            code = judge_piece(a->outputs[k].path, of);
-        for (int k = 0; k < shots->count && code == EXIT_DONE; k++)
-            code = judge_piece(shots->items[k].value, of);
-    }
-    return code;
-}
-
 /* Ranks read parts of files and write parts of files. */
 static int judge_files(const arrays *a) {
     if (!a->is_grid)
@@ -400,14 +361,11 @@ static int try_checkpoint(const char *path) {
 static int prepare(work *w, session *s, ranks *r) {
     const options *own = w->options;
     arrays *a = w->arrays;
-    w->due = (own->snapshots.count > 0 ? 1u << EVERY_SNAPSHOT : 0) |
-             (own->monitors.count > 0 || own->until != NULL ? 1u << EVERY_MONITOR : 0) |
-             (own->checkpoint != NULL ? 1u << EVERY_CHECKPOINT : 0);
-    int code = arrays_open_for(a, s, w->spec, r->speaks);
+    int code = arrays_open(a, s, w->spec, r->speaks);
     if (code == EXIT_DONE)
         code = judge_files(a);
     if (code == EXIT_DONE)
-        code = judge_pieces(a);
+        code = pieces_judge(a);
     if (code == EXIT_DONE) {
         w->how = session_build_options(s, s->first);
         memcpy(w->how.size, a->size, sizeof w->how.size);
@@ -441,7 +399,7 @@ static int finish(work *w, session *s, const ranks *r, json *j, text *out) {
     if (w->steps.stopped_by != NULL)
         code = first_failure(steps_stopped(w->arrays, &w->steps), code);
     json_add(j, "results { }");
-    code = first_failure(code, arrays_commit(w->arrays, j, out));
+    code = first_failure(code, arrays_save(w->arrays, true, j, out));
     run_snapshots_report(&w->shots, w->arrays, j, out);
     return code;
 }

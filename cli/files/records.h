@@ -76,9 +76,6 @@ bool monitors_hold(const monitors *, double value);
 /* Builds and opens what the options name; `how` is how the kernel was built. */
 int monitors_open(monitors *, arrays *, const sg_kernel *, const sg_build_options *how);
 
-/* How many of the steps that are left may be made before the next sample. */
-int64_t monitors_ahead(const monitors *, int64_t made, int64_t left);
-
 /* Samples if the steps made are a multiple of --every. Samples are read several at a time, so that
    the device is seldom waited for; monitors_read reads the rest. */
 int monitors_sample(monitors *, const sg_arguments *, int64_t made);
