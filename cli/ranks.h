@@ -23,7 +23,7 @@ bool ranks_wanted(const options *);
 const char *ranks_describe_mpi(bool *usable);
 
 /* Calls `command` with the ranks, before it opens a device. Its failure, in the words of
-   *complaint, becomes that of all processes of an MPI job. */
+ *complaint, becomes that of all processes of an MPI job. */
 typedef int ranks_command(const options *, ranks *, const char **complaint);
 int ranks_call(ranks_command *command, const options *);
 
