@@ -5,7 +5,6 @@
 
 #include "cli/files/arrays.h"
 #include "cli/files/records.h"
-#include "cli/files/snapshot.h"
 #include "cli/ranks.h"
 
 typedef struct steps {
@@ -75,6 +74,12 @@ int checkpoint_read(const char *path, checkpoint *out);
 /* Whether it is one of this kernel's. */
 int checkpoint_judge(const char *path, const checkpoint *, const arrays *, const sg_kernel *);
 
+/* What --restart says: the steps made, the size, and the schedule where no option has it. Without
+   the option *out stays as it is. */
+int checkpoint_begin(options *, checkpoint *out);
+/* A checkpoint that cannot be written costs no computation. */
+int checkpoint_try(const char *path);
+
 /* Where array number `index` of it begins. */
 uint64_t checkpoint_offset(const checkpoint *, int index);
 /* And record number `index`; the number of the one of this name, −1: there is none. */
@@ -107,7 +112,7 @@ void run_snapshots_report(const run_snapshots *, const arrays *, json *, text *o
 int64_t steps_until_due(const options *, unsigned what, int64_t made, int64_t batch);
 
 /* Whether a snapshot or the checkpoint would replace another file of the run: its spec, an input,
-   an output, a checkpoint. The names of snapshots are judged already (cli/files/snapshot.h).
+   an output, a checkpoint. The names of snapshots are judged already (cli/files/records.h).
    EXIT_DONE; or EXIT_USAGE after an error. */
 int keep_files(const arrays *);
 

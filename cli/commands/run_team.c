@@ -316,47 +316,6 @@ static void report(const work *w, const ranks *r, session *s, json *j, text *out
     steps_text(&w->steps, out);
 }
 
-/* Whether --size, if it is there, is the state's. */
-static bool is_of_size(const options *own, const int64_t *size) {
-    bool same = true;
-    for (int i = 0; own->size_count > 0 && i < 3; i++)
-        same = same && (i < own->size_count ? own->size[i] : 1) == size[i];
-    return same;
-}
-
-/* What --restart says: the steps made, the size, and the schedule where no option has it. */
-static int begin_again(work *w, options *own) {
-    if (own->restart == NULL)
-        return EXIT_DONE;
-    const int code = checkpoint_read(own->restart, &w->from);
-    if (code != EXIT_DONE)
-        return code;
-    if (own->schedule == NULL)
-        own->schedule = w->from.plan;
-    if (!is_of_size(own, w->from.size))
-        return complain(EXIT_USAGE, own->restart,
-                        "its size is %" PRId64 "x%" PRId64 "x%" PRId64 ", and --size another",
-                        w->from.size[0], w->from.size[1], w->from.size[2]);
-    memcpy(own->size, w->from.size, sizeof own->size);
-    own->size_count = 3;
-    if (own->steps < w->from.steps)
-        return complain(EXIT_USAGE, own->restart,
-                        "%" PRId64 " steps are made already; --steps counts all of them",
-                        w->from.steps);
-    return EXIT_DONE;
-}
-
-/* A checkpoint that cannot be written costs no computation. */
-static int try_checkpoint(const char *path) {
-    output *file;
-    output_set alone = {0};
-    int code = output_begin(&file, &alone, path);
-    if (code == EXIT_DONE && output_stretch(file, 0, NULL, 0) == NULL)
-        code = EXIT_DATA;
-    output_drop(file);
-    return code;
-}
-
 /* All that is judged, read and opened before the ranks begin. */
 static int prepare(work *w, session *s, ranks *r) {
     const options *own = w->options;
@@ -378,7 +337,7 @@ static int prepare(work *w, session *s, ranks *r) {
     if (code == EXIT_DONE)
         code = keep_files(a);
     if (code == EXIT_DONE && own->checkpoint != NULL && r->speaks)
-        code = try_checkpoint(own->checkpoint);
+        code = checkpoint_try(own->checkpoint);
     if (code == EXIT_DONE && w->from.steps >= 0)
         code = checkpoint_judge(own->restart, &w->from, a, a->plan);
     if (code == EXIT_DONE)
@@ -409,7 +368,7 @@ int run_team(session *s, const char *spec, ranks *r, json *j, text *out) {
     arrays a;
     options own = *given;
     work w = {.options = &own, .spec = spec, .arrays = &a, .from = {.steps = -1}};
-    int code = begin_again(&w, &own);
+    int code = checkpoint_begin(&own, &w.from);
     if (code != EXIT_DONE)
         return code;
     s->options = &own;
