@@ -140,7 +140,8 @@ static bool parse(char *head, checkpoint *c) {
     return c->steps >= 0 && c->count > 0 && (c->element == 4 || c->element == 8) && room >= 8;
 }
 
-int checkpoint_read(const char *path, checkpoint *out) {
+/* Reads the head of a file and compares its length. An exit code, after an error. */
+static int read_head(const char *path, checkpoint *out) {
     char head[CHECKPOINT_HEAD + 1] = {0};
     struct stat about;
     *out = (checkpoint){.steps = -1};
@@ -191,7 +192,7 @@ static bool is_of_size(const options *own, const int64_t *size) {
 int checkpoint_begin(options *own, checkpoint *out) {
     if (own->restart == NULL)
         return EXIT_DONE;
-    const int code = checkpoint_read(own->restart, out);
+    const int code = read_head(own->restart, out);
     if (code != EXIT_DONE)
         return code;
     if (own->schedule == NULL)

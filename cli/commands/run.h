@@ -69,8 +69,6 @@ uint64_t checkpoint_bytes(const checkpoint *);
 /* False: it has too many names. */
 bool checkpoint_head(const checkpoint *, char head[CHECKPOINT_HEAD]);
 
-/* Reads the head of a file and compares its length. An exit code, after an error. */
-int checkpoint_read(const char *path, checkpoint *out);
 /* Whether it is one of this kernel's. */
 int checkpoint_judge(const char *path, const checkpoint *, const arrays *, const sg_kernel *);
 
