@@ -703,19 +703,21 @@ if has_mpi; then
     holds "$results"
 
     begin 'one process of MPI that fails before it meets the others'
-    # fails_alone TEXT SPEC INPUT: the second of three has this spec and input.
+    # fails_alone CODE TEXT SPEC INPUT: the second of three has this spec and input; all have its exit code.
     fails_alone() {
+        wanted_code=$1
+        shift
         timeout -k 5 60 mpirun --oversubscribe -n 1 "$STENCILGEN" run $cpu $heat --output "$results/b.npy" : \
             -n 1 "$STENCILGEN" run $cpu "$2" --input "$3" --steps 3 --output "$results/b.npy" : \
             -n 1 "$STENCILGEN" run $cpu $heat --output "$results/b.npy" >"$out" 2>"$err" </dev/null
         code=$?
-        [ $code -ge 2 ] && [ $code -le 4 ] || flunk "exit code $code: $(cat "$err")"
+        [ $code = "$wanted_code" ] || flunk "exit code $code: $(cat "$err")"
         says "rank 1: $1"
         holds "$results"
     }
-    fails_alone "$folder/missing.npy: error: cannot open" specs/heat2d5.lua "$folder/missing.npy"
+    fails_alone 3 "$folder/missing.npy: error: cannot open" specs/heat2d5.lua "$folder/missing.npy"
     echo 'return nonsense(' >"$folder/nonsense.lua"
-    fails_alone "$folder/nonsense.lua:" "$folder/nonsense.lua" "$folder/two.npy"
+    fails_alone 2 "$folder/nonsense.lua:" "$folder/nonsense.lua" "$folder/two.npy"
 
     begin 'processes of MPI with different options'
     # differs TEXT OPTIONS OPTIONS: of the first of two, and of the second.
