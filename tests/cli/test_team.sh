@@ -134,8 +134,19 @@ says '1x10 ranks: a part would have 3 cells along y, and needs 4'
 sed 's/x = "clamp"/x = "periodic"/' "$folder/relax.lua" >"$folder/mixed.lua"
 exits 2 run $cpu "$folder/mixed.lua" --input u="$folder/wide.npy" --schedule naive --ranks 2x2 \
     --output u="$results/b.npy"
-says 'x cannot be divided, as some stages or monitors have a periodic boundary there and others do not'
+says 'x cannot be divided, as some fields, stages or monitors have a periodic boundary there and others do not'
 as_one 3 "$folder/mixed.lua" --input u="$folder/wide.npy" --steps 3 --schedule naive
+cat >"$folder/mixed.lua" <<'EOF'
+return system { name = "ends", boundary = { x = "zero", y = { "zero", "fixed" } },
+  fields = { u = "inout", v = { use = "in", boundary = { y = "periodic" } } },
+  stages = { { update = function(f) return { u = f.v(0, -1) / 2 + f.u(0, 1) / 4 + f.u(-1, 0) / 8 } end } } }
+EOF
+sed 's/system/stencil/; s/stages = { { \(.*\) } } }$/\1 }/' "$folder/mixed.lua" >"$folder/ends.lua"
+for spec in mixed ends; do
+    exits 2 run $cpu "$folder/$spec.lua" --input u="$folder/wide.npy" --input v="$folder/wide.npy" --schedule naive --ranks 1x2 \
+        --output u="$results/b.npy"
+    says 'y cannot be divided, as some fields, stages or monitors have a periodic boundary there and others do not'
+done
 rm -f "$folder/mixed.lua" "$folder/relax.lua"
 
 begin 'the same .vti'
@@ -442,7 +453,7 @@ done
 sed 's/x = "clamp"/x = "periodic"/; s/boundary = "zero"/boundary = "periodic"/
      s/fields = {/& c = { use = "in", boundary = "clamp" },/; s/f.u(0, 2)/f.c(1, 0)/' "$folder/ring.lua" >"$folder/both.lua"
 exits 2 run $cpu "$folder/both.lua" --input u="$folder/u.npy" --input c="$folder/u.npy" --ranks 2x1 --output u="$results/u.npy"
-says 'x cannot be divided, as some stages or monitors have a periodic boundary there and others do not'
+says 'x cannot be divided, as some fields, stages or monitors have a periodic boundary there and others do not'
 rm -f "$folder/ring.lua" "$folder/both.lua"
 clear_results
 
