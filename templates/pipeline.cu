@@ -262,10 +262,7 @@ __device__ __forceinline__ void walk(const Arguments &a, const Strip &s, SharedA
     g.first = g.number == 0;
     g.last = g.number + 1 == stages;
     const bool over = spare > 0 || (s.beside && !endless<0>); // reads the rows before and after
-    // Where lanes bring a part of each row, no turn is easy: their code would keep weights out of
-    // uniform registers in plain turns.
-    const bool hard = endless<0> && (a.size[0] < width || (spare > 0 && s.beside));
-    g.easy = hard ? 1 << 30 : turn_of(over - s.begin);
+    g.easy = endless<0> && a.size[0] < width ? 1 << 30 : turn_of(over - s.begin);
     g.easy_end = turn_of(a.size[2] - over - (rows - 1) - (plan::carried - 1) * above - s.begin);
     g.store = 1 + turn_of(s.y0 - s.begin + (stages - 1) * lag + levels * below);
     g.from[0] = from.data + s.begin * from.stride_z + s.x;

@@ -19,15 +19,11 @@ __device__ __forceinline__ void ask_split(const Walk &g, int slot, SharedAt<Real
         g.slots.expect_more(slot, (last - first) * static_cast<int>(sizeof(Real)));
         g.slots.copy(slot, to + first, row + first, last - first);
     }
-    constexpr int after = width - plan::tile_x - halo;
-    constexpr int most = (halo > after ? halo : after) + 2 * (spare - 1);
     const int left = s.size + (width - plan::tile_x) - (last - first);
-#pragma unroll
-    for (int turn = 0; turn < most; turn += warp_size) {
-        const int k = lane() + turn, i = k < first ? k : k + (last - first);
-        if (k < left)
-            copy_async<1>(to + i,
-                          row + i + (i < s.wrap_to ? size : 0) - (i >= s.wrap_from ? size : 0));
+#pragma unroll 1
+    for (int k = lane(); k < left; k += warp_size) {
+        const int i = k < first ? k : k + (last - first);
+        copy_async<1>(to + i, row + i + (i < s.wrap_to ? size : 0) - (i >= s.wrap_from ? size : 0));
     }
 }
 // A row that all lanes bring, one cell after the other.
@@ -56,24 +52,30 @@ __device__ __forceinline__ void ask_split(const Walk &g, int slot, SharedAt<Real
     g.slots.copy(slot, to + cut, row + (cut - size), width - cut);
 }
 #endif
+// Whether all rows of the strip begin or end in it; and whether lanes bring a part of each then.
+__device__ __forceinline__ bool is_split(const Strip &s) { return endless<0> && s.beside; }
+constexpr bool split_by_lanes = spare > 0;
+
 // Rows of an array, all of which find memory; the rows of a wave's level before are `above` rows
 // further on.
 template <int array>
 __device__ __forceinline__ void ask_rows(const Arguments &a, const Strip &s, const Walk &g,
-                                         int slot, SharedAt<Real> to) {
+                                         bool split, int slot, SharedAt<Real> to) {
     const Index stride = a.grid[Array<array>::grid].stride_z;
     const Real *row = g.from[array];
-#if !defined(PLAN_SHIFTED)
-    if (endless<0> && s.beside) {
+    if (!split_by_lanes && split && lane() == 0) {
 #pragma unroll 1
         for (int r = 0; r < rows; ++r, row += stride)
             ask_split(g, slot, to + r * slot_row, row, s, a.size[0]);
         return;
     }
-#endif
 #pragma unroll
-    for (int r = 0; r < rows; ++r)
-        ask_row(g, slot, to + r * slot_row, row + r * stride);
+    for (int r = 0; r < rows; ++r) {
+        if (split_by_lanes && split)
+            ask_split(g, slot, to + r * slot_row, row + r * stride, s, a.size[0]);
+        else if (lane() == 0 && !split)
+            ask_row(g, slot, to + r * slot_row, row + r * stride);
+    }
 }
 // A row that may lie beyond the ends of the walk, or find none of the memory that lies before and
 // after it. `next`: where it would lie if the walk had no ends, which says where it lies in a slot.
@@ -127,11 +129,15 @@ __device__ __forceinline__ void load_turn(const Arguments &a, const Strip &s, Wa
         if constexpr (last > 0)
             find_rows<last>(a, s, g, turn, slot, to + rows * slot_row);
         g.slots.will_be_filled(slot);
-    } else if (lane() == 0) {
-        g.slots.expect(slot, loaded_size * static_cast<int>(sizeof(Real)));
-        ask_rows<0>(a, s, g, slot, to);
+    } else {
+        const bool split = is_split(s);
+        if (lane() == 0 && !(split_by_lanes && split))
+            g.slots.expect(slot, loaded_size * static_cast<int>(sizeof(Real)));
+        ask_rows<0>(a, s, g, split, slot, to);
         if constexpr (last > 0)
-            ask_rows<last>(a, s, g, slot, to + rows * slot_row);
+            ask_rows<last>(a, s, g, split, slot, to + rows * slot_row);
+        if (split_by_lanes && split)
+            g.slots.will_be_filled(slot);
     }
     g.from[0] += rows * a.grid[Array<0>::grid].stride_z;
     if constexpr (last > 0)

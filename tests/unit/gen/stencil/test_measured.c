@@ -57,8 +57,8 @@ static int leave(void **state) {
     return 0;
 }
 
-/* The spec of a row: the heat equation's stars, and boxes of weights that fall with the distance.
- */
+/* The spec of a row: the heat equation's stars, boxes of weights that fall with the distance, and
+   the centre, faces and edges of a cube. */
 static const char *spec_text(const rate *r) {
     static char text[512];
     const bool star = r->points == 2 * r->dims * r->radius + 1;
@@ -70,6 +70,14 @@ static const char *spec_text(const rate *r) {
                  "return stencil { name = 's', shape = star(%d, %d), dtype = '%s', coefficients = "
                  "identity() + 0.05 * laplacian { dims = %d, accuracy = %d } }",
                  r->dims, r->radius, dtype, r->dims, 2 * r->radius);
+    else if (r->dims == 3 && r->points == 19 && r->radius == 1)
+        snprintf(text, sizeof text,
+                 "local p, w = {}, {}\n"
+                 "for z = -1, 1 do for y = -1, 1 do for x = -1, 1 do\n"
+                 "  if x * y * z == 0 then p[#p + 1] = { x, y, z }; w[#p] = #p / 190 end\n"
+                 "end end end\n"
+                 "return stencil { name = 's', shape = points(p), dtype = '%s', coefficients = w }",
+                 dtype);
     else
         snprintf(
             text, sizeof text,
