@@ -27,7 +27,7 @@ local function add(shape, schedule, steps)
   lists = lists + 1
   for b, name in ipairs(shapes.boundaries) do
     count = count + 1
-    local dtype = (count + b) % 2 == 0 and "float" or "double"
+    local dtype = (b + lists) // 4 % 2 == 0 and "float" or "double" -- one of each where a few are in turn
     local line = type(schedule) == "function" and schedule(shapes.bytes[dtype], name) or schedule
     if keeps_sums(s, name) or not full and (b + lists) % 4 ~= 0 then
       goto another
