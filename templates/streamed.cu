@@ -35,7 +35,8 @@ __device__ __forceinline__ void find_row(const HeldLines &lines, const Arguments
 #endif
 
 #if defined(PLAN_CARRIED)
-// What steps share, of the points of a row; and of the thread's rows.
+// What a step and the next one both need, such as the flux through the face between them: of the
+// points of a row, and of the thread's rows.
 using CarriedRow = Carried[plan::vector];
 using CarriedRows = CarriedRow[plan::lane_y];
 
@@ -147,11 +148,10 @@ template <bool inside, int j = 0>
 template <int j = 0>
 #endif
 __device__ __forceinline__ void make_rows(const HeldLines &lines, const Arguments &a,
-                                          const Thread &thread,
 #if defined(PLAN_CARRIED)
                                           CarriedRows &carried,
 #endif
-                                          const Stores &stores, int z) {
+                                          const Thread &thread, const Stores &stores, int z) {
     if constexpr (j < plan::lane_y) {
         Results out;
 #if defined(PLAN_INTERIOR)
@@ -187,7 +187,7 @@ __device__ __forceinline__ void make_rows(const HeldLines &lines, const Argument
 #if defined(PLAN_INTERIOR)
         make_rows<inside, j + 1>(lines, a, thread, stores, z);
 #elif defined(PLAN_CARRIED)
-        make_rows<j + 1>(lines, a, thread, carried, stores, z);
+        make_rows<j + 1>(lines, a, carried, thread, stores, z);
 #else
         make_rows<j + 1>(lines, a, thread, stores, z);
 #endif
@@ -265,7 +265,7 @@ extern "C" __global__ void __launch_bounds__(plan::threads, plan::blocks)
     begin_rows(lines, a, carried);
 #pragma unroll 1
     for (int step = 0;;) {
-        make_rows(lines, a, thread, carried, stores, thread.z + step);
+        make_rows(lines, a, carried, thread, stores, thread.z + step);
         lines.advance();
         stores.advance(a);
         ++step;
