@@ -153,16 +153,19 @@ static int registers(job *j, plan *p) {
 
 /* Whether a step leaves to the next one what both compute: where that saves more than its registers
    cost. */
-static bool carries(const plan *p) {
+static bool sharing_pays(const plan_facts *f, const gpu *g, int vector) {
     static const double worth = 20; /* instructions a point */
-    const plan_facts *f = p->facts;
-    const double rate = 4.0 * WARP / p->gpu->fma_lanes[f->model->dtype];
-    if (f->carried == NULL || p->form->sums || p->walk < 2)
+    const double rate = 4.0 * WARP / g->fma_lanes[f->model->dtype];
+    if (f->carried == NULL)
         return false;
-    const int k = streamed_pack(p);
-    return (f->apart_operations[k] - f->carried_operations[k]) * rate +
-               calls_slots(p, p->schedule.vector) - streamed_calls_carried(p) >=
-           worth * rate;
+    const int k = streamed_pack(vector);
+    const double units = f->apart_operations[k] - f->carried_operations[k] + f->calls[k].units -
+                         f->carried_calls[k].units;
+    return units * rate + f->calls[k].others - f->carried_calls[k].others >= worth * rate;
+}
+
+static bool carries(const plan *p) {
+    return !p->form->sums && p->walk > 1 && sharing_pays(p->facts, p->gpu, p->schedule.vector);
 }
 
 /* Steps that are made at once, where that saves divisions, roots or functions: the quotient that a
@@ -472,13 +475,16 @@ static void candidates(search *s) {
     const int *walks = s->facts->model->dims < 3 ? flat : narrow ? of_16_bits : deep;
     search_blocks(s, tiles, walks, vectors);
     search_short(s, walks, vectors);
+    const int pack[] = {MAX_PACK_BYTES / (int)model_cell_bytes(s->facts->model), 0};
+    static const int farther[] = {16, 32, 0}; /* what steps share is computed before a walk, too */
+    if (s->facts->model->dims == 2 && sharing_pays(s->facts, s->gpu, pack[0]))
+        search_blocks(s, tiles, farther, pack);
     if (!streamed_walks_long(s->facts))
         return;
     /* The planes before a walk's first and after its last add to sums that nobody takes: the more
        of them the shape reaches, the longer walks pay. With packs of 16 bytes: they load least. */
     static const search_tiles wide[AXES] = {{{0}}, {{128}, {256}, {512}}, {{0}}};
     static const int far[] = {12, 16, 32, 48, 64, 96, 128, 0};
-    const int pack[] = {MAX_PACK_BYTES / (int)model_cell_bytes(s->facts->model), 0};
     search_blocks(s, wide, far, pack);
 }
 
