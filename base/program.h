@@ -141,6 +141,10 @@ typedef struct program_launch {
     int block[PROGRAM_AXES]; /* threads */
     size_t shared_bytes;     /* dynamic shared memory */
     bool barriers;           /* the kernel has barriers or warp operations */
+    bool abreast; /* Of a grid: its blocks fill the multiprocessors from beginning to end and
+                     walk abreast. What is needed soon comes before it in its stream, since
+                     little finds room beside it. Also of what is to run beside it: both
+                     leave shared memory all there is, or one would wait for the other. */
     union {
         struct {
             int axes[PROGRAM_AXES]; /* the grid axis that a kernel axis is; −1: one of extent 1 (a

@@ -123,6 +123,7 @@ static void code_launches(coder *c, program *p) {
         code_axes(c, l->block, 1, MOST_THREADS);
         code_size(c, &l->shared_bytes, MOST_NUMBER);
         code_bool(c, &l->barriers);
+        code_bool(c, &l->abreast);
         if (program_is_grid(p))
             code_grid_launch(c, p, l);
         else

@@ -7,7 +7,7 @@
 
 extern const char team_stores_cu[];
 
-enum { WORD_SLOTS = 32, WORDS = 4 * WORD_SLOTS, FACES = 32, BLOCKS = 64, THREADS = 512 };
+enum { WORD_SLOTS = 32, WORDS = 4 * WORD_SLOTS, FACES = 32, BLOCKS = 256, THREADS = 128 };
 enum {
     READY = 0,
     SENT = WORD_SLOTS,
@@ -89,7 +89,7 @@ static const program *make_program(job *j, const char *arch) {
     for (int axis = 0; axis < PROGRAM_AXES; axis++)
         p->launches->per_block[axis] = p->launches->block[axis] = 1;
     p->launches->block[0] = THREADS;
-    p->launches->barriers = true;
+    p->launches->barriers = p->launches->abreast = true;
     p->arguments_bytes = sizeof(arguments);
     return p;
 }

@@ -134,8 +134,19 @@ says '1x10 ranks: a part would have 3 cells along y, and needs 4'
 sed 's/x = "clamp"/x = "periodic"/' "$folder/relax.lua" >"$folder/mixed.lua"
 exits 2 run $cpu "$folder/mixed.lua" --input u="$folder/wide.npy" --schedule naive --ranks 2x2 \
     --output u="$results/b.npy"
-says 'x cannot be divided, as some stages or monitors have a periodic boundary there and others do not'
+says 'x cannot be divided, as some fields, stages or monitors have a periodic boundary there and others do not'
 as_one 3 "$folder/mixed.lua" --input u="$folder/wide.npy" --steps 3 --schedule naive
+cat >"$folder/mixed.lua" <<'EOF'
+return system { name = "ends", boundary = { x = "zero", y = { "zero", "fixed" } },
+  fields = { u = "inout", v = { use = "in", boundary = { y = "periodic" } } },
+  stages = { { update = function(f) return { u = f.v(0, -1) / 2 + f.u(0, 1) / 4 + f.u(-1, 0) / 8 } end } } }
+EOF
+sed 's/system/stencil/; s/stages = { { \(.*\) } } }$/\1 }/' "$folder/mixed.lua" >"$folder/ends.lua"
+for spec in mixed ends; do
+    exits 2 run $cpu "$folder/$spec.lua" --input u="$folder/wide.npy" --input v="$folder/wide.npy" --schedule naive --ranks 1x2 \
+        --output u="$results/b.npy"
+    says 'y cannot be divided, as some fields, stages or monitors have a periodic boundary there and others do not'
+done
 rm -f "$folder/mixed.lua" "$folder/relax.lua"
 
 begin 'the same .vti'
@@ -333,18 +344,19 @@ refused 3 'short.npy' specs/heat2d5.lua --input "$folder/short.npy" --ranks 4 \
 # ---- checkpoints -----------------------------------------------------------------------------------
 
 begin 'a restart on other ranks continues with the same bytes'
-wave="specs/wave2d.lua --input u=$folder/two.npy --input c=$folder/more.npy"
+again="specs/wave2d.lua --input c=$folder/more.npy" # u is in the state
+wave="$again --input u=$folder/two.npy"
 exits 0 run $cpu $wave --steps 20 --schedule naive --output "$results/whole.npy"
 exits 0 run $cpu $wave --steps 12 --schedule naive --ranks 3x2 --output "$results/half.npy" \
     --checkpoint "$results/state" --every 4
 holds "$results" half.npy state whole.npy
 cp "$results/state" "$folder/state"
 for ranks in 1 2x2 1x5; do
-    exits 0 run $cpu $wave --steps 20 --restart "$folder/state" --ranks $ranks \
+    exits 0 run $cpu $again --steps 20 --restart "$folder/state" --ranks $ranks \
         --output "$results/rest.npy"
     alike "$results/whole.npy" "$results/rest.npy"
 done
-exits 0 run $cpu $wave --steps 20 --restart "$folder/state" --output "$results/rest.npy"
+exits 0 run $cpu $again --steps 20 --restart "$folder/state" --output "$results/rest.npy"
 alike "$results/whole.npy" "$results/rest.npy"
 clear_results
 
@@ -387,9 +399,10 @@ npy f4 "$folder/half.npy" '8, 40' $(numbers 480 9 | cut -d ' ' -f 1-320)
 # shoot PREFIX SERIES OPTION...: traces and samples go to PREFIX-*.npy. $by runs it.
 by='exits 0'
 shoot() {
-    prefix=$1 series=$2
+    prefix=$1 series=$2 begins="--input p=$folder/two.npy"
     shift 2
-    $by run $cpu "$folder/shot.lua" --input p="$folder/two.npy" --input c="$folder/u.npy" \
+    case $* in *--restart*) begins= ;; esac # the state has p
+    $by run $cpu "$folder/shot.lua" $begins --input c="$folder/u.npy" \
         --points shot="$folder/shots.npy:$series" --points echo="$folder/shots.npy:$series" \
         --points rec="$folder/recs.npy:$prefix-rec.npy" --points ground="$folder/recs.npy:$prefix-ground.npy" \
         --monitor slope="$prefix-slope.npy" --monitor cells="$prefix-cells.npy" --schedule naive \
@@ -442,7 +455,7 @@ done
 sed 's/x = "clamp"/x = "periodic"/; s/boundary = "zero"/boundary = "periodic"/
      s/fields = {/& c = { use = "in", boundary = "clamp" },/; s/f.u(0, 2)/f.c(1, 0)/' "$folder/ring.lua" >"$folder/both.lua"
 exits 2 run $cpu "$folder/both.lua" --input u="$folder/u.npy" --input c="$folder/u.npy" --ranks 2x1 --output u="$results/u.npy"
-says 'x cannot be divided, as some stages or monitors have a periodic boundary there and others do not'
+says 'x cannot be divided, as some fields, stages or monitors have a periodic boundary there and others do not'
 rm -f "$folder/ring.lua" "$folder/both.lua"
 clear_results
 
@@ -506,7 +519,7 @@ placed="$folder/placed.lua --input $folder/two.npy"
 exits 0 run $cpu $placed --steps 7 --output "$results/whole.npy"
 exits 0 run $cpu $placed --steps 4 --ranks 2x2 --output "$results/half.npy" \
     --checkpoint "$folder/placed" --every 2
-exits 0 run $cpu $placed --steps 7 --restart "$folder/placed" --ranks 1x3 --output "$results/rest.npy"
+exits 0 run $cpu "$folder/placed.lua" --steps 7 --restart "$folder/placed" --ranks 1x3 --output "$results/rest.npy"
 alike "$results/whole.npy" "$results/rest.npy"
 clear_results
 
@@ -523,30 +536,36 @@ says '--size has 2 extents, but heat3d7 has 3 dimensions'
 clear_results
 
 begin 'a restart has the size of its state'
-refused 2 'and --size another' $wave --steps 20 --restart "$folder/state" --size 8x8 --ranks 2
+refused 2 'and --size another' $again --steps 20 --restart "$folder/state" --size 8x8 --ranks 2
+clear_results
+
+begin 'a restart refuses other values of what steps change'
+refused 2 '--input u: steps change it, and --restart has its values' $wave --steps 20 --restart "$folder/state"
+refused 2 '--input u.prev: steps change it' $again --input u.prev="$folder/two.npy" --steps 20 --restart "$folder/state" --ranks 2
+refused 2 '--init u: steps change it' $again --init u=1 --steps 20 --restart "$folder/state"
 clear_results
 
 begin 'a restart needs no more steps than are made'
-refused 2 '12 steps are made already' $wave --steps 8 --restart "$folder/state" --ranks 2
-exits 0 run $cpu $wave --steps 12 --restart "$folder/state" --ranks 2 --output "$results/b.npy"
+refused 2 '12 steps are made already' $again --steps 8 --restart "$folder/state" --ranks 2
+exits 0 run $cpu $again --steps 12 --restart "$folder/state" --ranks 2 --output "$results/b.npy"
 clear_results
 
 begin 'what is no whole checkpoint of this run is refused'
 head -c 9000 "$folder/state" >"$folder/truncated"
-refused 3 'truncated' $wave --steps 20 --restart "$folder/truncated" --ranks 2 \
+refused 3 'truncated' $again --steps 20 --restart "$folder/truncated" --ranks 2 \
     --output "$results/b.npy"
 head -c 100 "$folder/state" >"$folder/stump"
-refused 3 'no checkpoint' $wave --steps 20 --restart "$folder/stump" --ranks 2
-refused 3 'no checkpoint' $wave --steps 20 --restart "$folder/two.npy" --ranks 2
-refused 3 'cannot open: No such file or directory' $wave --steps 20 --restart "$folder/nothing" --ranks 2
+refused 3 'no checkpoint' $again --steps 20 --restart "$folder/stump" --ranks 2
+refused 3 'no checkpoint' $again --steps 20 --restart "$folder/two.npy" --ranks 2
+refused 3 'cannot open: No such file or directory' $again --steps 20 --restart "$folder/nothing" --ranks 2
 sed 's/^steps 12$/steps -2/' "$folder/state" >"$folder/damaged"
-refused 3 'no checkpoint' $wave --steps 20 --restart "$folder/damaged" --ranks 2
+refused 3 'no checkpoint' $again --steps 20 --restart "$folder/damaged" --ranks 2
 sed 's/^size 37 13 1$/size 37 14 1/' "$folder/state" >"$folder/damaged"
-refused 3 'its head says' $wave --steps 20 --restart "$folder/damaged" --ranks 2
+refused 3 'its head says' $again --steps 20 --restart "$folder/damaged" --ranks 2
 sed 's/^size 37 13 1$/size 13 37 1/' "$folder/state" >"$folder/turned"
-exits 3 run $cpu $wave --steps 20 --restart "$folder/turned" --ranks 2 --output "$results/b.npy"
+exits 3 run $cpu $again --steps 20 --restart "$folder/turned" --ranks 2 --output "$results/b.npy"
 holds "$results"
-refused 3 'another spec' specs/heat2d5.lua --input "$folder/two.npy" --steps 20 \
+refused 3 'another spec' specs/heat2d5.lua --steps 20 \
     --restart "$folder/state" --ranks 2 --output "$results/b.npy"
 
 # stopped PROCESS: killed as soon as there is a checkpoint. It takes as many steps as it is let.
@@ -565,7 +584,7 @@ stopped() {
 continues() {
     made=$(head -c 8192 "$results/state" | tr '\0' '\n' | sed -n 's/^steps //p')
     [ "${made:-0}" -ge 50 ] && [ $((made % 50)) = 0 ] || flunk "the checkpoint is of step '$made'"
-    exits 0 run $cpu $wave --steps $((made + 3)) --restart "$results/state" --ranks 3 \
+    exits 0 run $cpu $again --steps $((made + 3)) --restart "$results/state" --ranks 3 \
         --output "$results/rest.npy"
     exits 0 run $cpu $wave --steps $((made + 3)) --schedule naive --output "$results/whole.npy"
     alike "$results/whole.npy" "$results/rest.npy"
@@ -703,19 +722,21 @@ if has_mpi; then
     holds "$results"
 
     begin 'one process of MPI that fails before it meets the others'
-    # fails_alone TEXT SPEC INPUT: the second of three has this spec and input.
+    # fails_alone CODE TEXT SPEC INPUT: the second of three has this spec and input; all have its exit code.
     fails_alone() {
+        wanted_code=$1
+        shift
         timeout -k 5 60 mpirun --oversubscribe -n 1 "$STENCILGEN" run $cpu $heat --output "$results/b.npy" : \
             -n 1 "$STENCILGEN" run $cpu "$2" --input "$3" --steps 3 --output "$results/b.npy" : \
             -n 1 "$STENCILGEN" run $cpu $heat --output "$results/b.npy" >"$out" 2>"$err" </dev/null
         code=$?
-        [ $code -ge 2 ] && [ $code -le 4 ] || flunk "exit code $code: $(cat "$err")"
+        [ $code = "$wanted_code" ] || flunk "exit code $code: $(cat "$err")"
         says "rank 1: $1"
         holds "$results"
     }
-    fails_alone "$folder/missing.npy: error: cannot open" specs/heat2d5.lua "$folder/missing.npy"
+    fails_alone 3 "$folder/missing.npy: error: cannot open" specs/heat2d5.lua "$folder/missing.npy"
     echo 'return nonsense(' >"$folder/nonsense.lua"
-    fails_alone "$folder/nonsense.lua:" "$folder/nonsense.lua" "$folder/two.npy"
+    fails_alone 2 "$folder/nonsense.lua:" "$folder/nonsense.lua" "$folder/two.npy"
 
     begin 'processes of MPI with different options'
     # differs TEXT OPTIONS OPTIONS: of the first of two, and of the second.
@@ -739,7 +760,7 @@ if has_mpi; then
     [ "$(tail -c +8193 "$results/state" | cksum)" = "$(tail -c +8193 "$folder/state" | cksum)" ] ||
         flunk 'the state is not that of 3x2 threads'
     exits 0 run $cpu $wave --steps 20 --schedule naive --output "$results/whole.npy"
-    mpi 0 3 run $cpu $wave --steps 20 --restart "$results/state" --output "$results/rest.npy"
+    mpi 0 3 run $cpu $again --steps 20 --restart "$results/state" --output "$results/rest.npy"
     alike "$results/whole.npy" "$results/rest.npy"
     clear_results
 

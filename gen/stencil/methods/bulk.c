@@ -249,6 +249,11 @@ static void definitions(text *t, const plan *p) {
     text_add(t, "\n");
 }
 
+/* In 3D, where blocks keep one pace. */
+static bool abreast(const plan *p) {
+    return !bulk_is_flat(p);
+}
+
 static const form sums_form = {.file = "bulk.cu",
                                .barriers = true,
                                .staged = true,
@@ -266,6 +271,7 @@ static const form sums_form = {.file = "bulk.cu",
                                .constants = constants,
                                .definitions = definitions,
                                .lane = bulk_rows,
+                               .abreast = abreast,
                                .box = lay_box};
 
 static const form *choose(const plan_facts *f, const schedule *s) {

@@ -133,6 +133,7 @@ static inline void expect_same_grid_launches(const program_launch *x, const prog
     assert_memory_equal(x->grid.low, y->grid.low, sizeof x->grid.low);
     assert_memory_equal(x->grid.high, y->grid.high, sizeof x->grid.high);
     assert_int_equal(x->grid.vector, y->grid.vector);
+    assert_int_equal(x->grid.lane, y->grid.lane);
     assert_int_equal(x->grid.steps, y->grid.steps);
     assert_memory_equal(x->grid.least, y->grid.least, sizeof x->grid.least);
     assert_int_equal(x->grid.cooperative, y->grid.cooperative);
@@ -176,6 +177,7 @@ static inline void expect_same_programs(const program *a, const program *b) {
         assert_memory_equal(x->block, y->block, sizeof x->block);
         assert_int_equal(x->shared_bytes, y->shared_bytes);
         assert_int_equal(x->barriers, y->barriers);
+        assert_int_equal(x->abreast, y->abreast);
         if (program_is_grid(a))
             expect_same_grid_launches(x, y);
         else
