@@ -5,8 +5,7 @@
 
 #include "gen/model/model.h"
 
-/* ---- the interior: what conditions on positions are worth away from the edges -----------------
- */
+/* ---- the interior: what conditions on positions are worth away from the edges ---------------- */
 
 /* A larger grid along an axis may have positions that float rounds, and takes the way of points
    near the edges. */

@@ -208,17 +208,13 @@ const char *plan_take_shared(job *j, plan *p, int64_t bytes) {
 
 /* ---- facts of plans ------------------------------------------------------------------------ */
 
-static int64_t least(int64_t a, int64_t b) {
-    return a < b ? a : b;
-}
-
 int plan_resident_by_registers(const plan *p) {
     const int threads = round_up(plan_threads(p), WARP);
     const int by_registers =
         REGISTERS_PER_MULTIPROCESSOR / (threads * round_up(p->estimate.registers, 8));
     const int by_threads = p->gpu->threads_per_multiprocessor / threads;
     const int64_t blocks =
-        least(least(by_registers, by_threads), p->gpu->blocks_per_multiprocessor);
+        block_least(block_least(by_registers, by_threads), p->gpu->blocks_per_multiprocessor);
     return blocks > 0 ? (int)blocks : 1;
 }
 
@@ -228,7 +224,7 @@ int plan_resident(const plan *p) {
     if (p->shared_bytes == 0)
         return by_registers;
     const int by_shared = p->gpu->shared_per_multiprocessor / ((int)p->shared_bytes + RESERVED);
-    const int64_t blocks = least(by_registers, by_shared);
+    const int64_t blocks = block_least(by_registers, by_shared);
     return blocks > 0 ? (int)blocks : 1;
 }
 
