@@ -18,6 +18,8 @@
 //
 // In 2D a plane is a row, and a block's rows come at once: groups of threads walk a part of them
 // each.
+//
+// Where rows begin anywhere (PLAN_SHIFTED), each row is a copy of its own (bulk_lines.cuh).
 #include "arch/memory.cuh"
 #include "arch/shared.cuh"
 
@@ -42,6 +44,8 @@
 
 #include "narrow_column.cuh"
 
+#include "bulk_lines.cuh"
+
 #if !defined(PLAN_NARROW)
 template <bool wide> struct SetOf { using type = unsigned; };
 template <> struct SetOf<true> { using type = unsigned long long; };
@@ -50,9 +54,15 @@ template <> struct SetOf<true> { using type = unsigned long long; };
 struct Column {
     Cell *to[plan::outputs]; // the first point of the plane that is complete next
     int first, end; // of the planes that the boundary does not keep, counted from the block's first
-    // The points of its rows, a bit each: those that are not kept, and those in the box.
+    // The points of its rows, a bit each: those that are not kept, and those in the box. Then, where
+    // rows begin anywhere, two for the links of each row.
     static constexpr int points = plan::lane_y * plan::vector;
-    typename SetOf<(2 * points > 32)>::type sets; // in one register, if they fit
+#if defined(PLAN_SHIFTED)
+    static constexpr int bits = 2 * points + 2 * plan::lane_y;
+#else
+    static constexpr int bits = 2 * points;
+#endif
+    typename SetOf<(bits > 32)>::type sets; // in one register, if they fit
 
     static constexpr unsigned all = (1u << plan::vector) - 1; // of a row
 
@@ -88,6 +98,15 @@ struct Column {
                     !keeps<1>(y, a.size[1], plan::low_y, plan::high_y))
                     sets |= bit;
             }
+#if defined(PLAN_SHIFTED)
+        const bool follows = threadIdx.x % (plan::tile_x / plan::vector) > 0;
+#pragma unroll
+        for (int j = 0; j < plan::lane_y; ++j)
+            sets |= decltype(sets)(links_of(made_of(j) == all, follows)) << (2 * points + 2 * j);
+#endif
+    }
+    __device__ __forceinline__ unsigned made_of(int j) const {
+        return unsigned(sets >> j * plan::vector) & all;
     }
     template <int output, class T>
     __device__ __forceinline__ static void put(Cell *row, unsigned points, const RowOf<T> &out) {
@@ -95,35 +114,45 @@ struct Column {
 #pragma unroll
         for (int i = 0; i < plan::vector; ++i)
             pack.element[i] = out[i][output];
+#if !defined(PLAN_SHIFTED)
         if (points == all) {
             store_pack_once(reinterpret_cast<Pack<Cell, plan::vector> *>(row), pack);
-        } else {
-#pragma unroll
-            for (int i = 0; i < plan::vector; ++i)
-                if ((points >> i & 1) != 0)
-                    row[i] = pack.element[i];
+            return;
         }
+#endif
+#pragma unroll
+        for (int i = 0; i < plan::vector; ++i)
+            if ((points >> i & 1) != 0)
+                row[i] = pack.element[i];
     }
+    // Where rows begin anywhere, all lanes of a warp come here. `puts`: the lane stores.
     template <int output = 0>
-    __device__ __forceinline__ void put_row(const Arguments &a, int j, const Results &out) const {
+    __device__ __forceinline__ void put_row(const Arguments &a, int j, bool puts,
+                                            const Results &out) const {
         if constexpr (output < plan::outputs) {
-            put<output, Real>(to[output] + j * a.grid[Output<output>::grid].stride_y,
-                        unsigned(sets >> j * plan::vector) & all, out);
-            put_row<output + 1>(a, j, out);
+            Cell *const row = to[output] + j * a.grid[Output<output>::grid].stride_y;
+#if defined(PLAN_SHIFTED)
+            store_linked<output>(row, puts ? made_of(j) : 0,
+                                 puts ? unsigned(sets >> (2 * points + 2 * j)) & 3 : 0, out);
+#else
+            put<output, Real>(row, made_of(j), out);
+#endif
+            put_row<output + 1>(a, j, puts, out);
         }
     }
     __device__ __forceinline__ bool makes(int plane) const { return plane >= first && plane < end; }
 #if PLAN_SCALED
-    __device__ __forceinline__ void put_scaled(const Arguments &a, int j, const Sums &sum,
-                                               const OwnPacks &own) const {
+    __device__ __forceinline__ void put_scaled(const Arguments &a, int j, bool puts,
+                                               const Sums &sum, const OwnPacks &own) const {
         Results out;
 #pragma unroll
         for (int i = 0; i < plan::vector; ++i)
             finish_sums(AtSum{own, i, sum[j][i][0][0]}, a, out[i]);
-        put_row(a, j, out);
+        put_row(a, j, puts, out);
     }
 #else
-    __device__ __forceinline__ void put_sums(const Arguments &a, int j, const Sums &sum) const {
+    __device__ __forceinline__ void put_sums(const Arguments &a, int j, bool puts,
+                                             const Sums &sum) const {
         Results out;
 #pragma unroll
         for (int i = 0; i < plan::vector; ++i) {
@@ -132,7 +161,7 @@ struct Column {
                 out[i][o] = sum[j][i][o][0];
             finish_sums(a, out[i]);
         }
-        put_row(a, j, out);
+        put_row(a, j, puts, out);
     }
 #endif
 #if PLAN_KEEPS
@@ -187,19 +216,23 @@ struct Putting {
 #if PLAN_SCALED
     const Cell *shared; // the plane that is complete, and the thread's first point in it
     int plane, x, y;
+#endif
     __device__ __forceinline__ void row(int j, const Sums &sum) const {
+#if defined(PLAN_SHIFTED) && PLAN_FLAT
+        if (!any_lane(puts)) // a warp's lanes may be of two groups
+            return;
+#else
         if (!puts)
             return;
+#endif
+#if PLAN_SCALED
         OwnPacks own;
         own.read(shared, plane, x, y + j);
-        column.put_scaled(a, j, sum, own);
-    }
+        column.put_scaled(a, j, puts, sum, own);
 #else
-    __device__ __forceinline__ void row(int j, const Sums &sum) const {
-        if (puts)
-            column.put_sums(a, j, sum);
-    }
+        column.put_sums(a, j, puts, sum);
 #endif
+    }
 };
 
 #endif
@@ -222,7 +255,7 @@ __device__ __forceinline__ void ask(const Arguments &a, const Filling &slots, Ce
 template <int array = 0, int end = plan::summed>
 __device__ constexpr int bytes_of_planes(int planes) {
     if constexpr (array < end)
-        return Box<array>::cells * planes * int(sizeof(Cell)) +
+        return Box<array>::arriving * planes * int(sizeof(Cell)) +
                bytes_of_planes<array + 1, end>(planes);
     else
         return 0;
@@ -289,22 +322,36 @@ __device__ __forceinline__ void make_points(const Arguments &a) {
 }
 #endif
 
-#if PLAN_PACKS && PLAN_FLAT
+#if (PLAN_PACKS || defined(PLAN_SHIFTED)) && PLAN_FLAT
 // 2D: the rows of the tile, which come at once.
 __device__ __forceinline__ void make_tile(const Arguments &a, Cell *shared) {
     Slots<1, 1> slots;
     slots.begin(shared + plan::barriers);
     const Point origin = block_origin(a, plan::tile_x, 1, plan::walk);
-    if (threadIdx.x == 0) {
+    if (threadIdx.x == 0)
 #if PLAN_SCALED
         slots.expect(bytes_of_planes(plan::planes) +
                      bytes_of_planes<plan::summed, plan::arrays>(plan::walk));
-        ask<plan::summed, plan::arrays>(a, slots, shared, origin, origin.z);
 #else
         slots.expect(bytes_of_planes(plan::planes));
 #endif
+#if defined(PLAN_SHIFTED)
+    __syncthreads(); // all know how many bytes will come
+    const int first = lane() * (plan::threads / warp_size) + warp(); // rows are shared by all warps
+#if PLAN_SCALED
+    ask_rows<plan::summed, plan::arrays>(a, slots, shared, origin, origin.z, plan::walk, first,
+                                         plan::threads);
+#endif
+    ask_rows<0, plan::summed>(a, slots, shared, origin, origin.z - plan::low_z, plan::planes, first,
+                              plan::threads);
+#else
+    if (threadIdx.x == 0) {
+#if PLAN_SCALED
+        ask<plan::summed, plan::arrays>(a, slots, shared, origin, origin.z);
+#endif
         ask(a, slots, shared, origin, origin.z - plan::low_z);
     }
+#endif
     slots.sent();
     constexpr int across = plan::tile_x / plan::vector, rows = plan::walk / plan::groups;
     const int x = int(threadIdx.x) % across * plan::vector;
@@ -315,7 +362,11 @@ __device__ __forceinline__ void make_tile(const Arguments &a, Cell *shared) {
     Sums sum = {};
     slots.await_filled();
 #pragma unroll 2
+#if defined(PLAN_SHIFTED)
+    for (int step = 1 - depth; step < rows; ++step) { // all lanes of a warp
+#else
     for (int step = 1 - depth; step < made; ++step) {
+#endif
         const int newest = row + step + depth - 1;
 #if defined(PLAN_NARROW)
         add(shared, newest, x, 0, a, sum, Waiting());
@@ -324,9 +375,9 @@ __device__ __forceinline__ void make_tile(const Arguments &a, Cell *shared) {
 #else
 #if PLAN_SCALED
         const Putting putting = {
-            column, a, step >= 0 && column.makes(step), shared, row + step, x, 0};
+            column, a, step >= 0 && step < made && column.makes(step), shared, row + step, x, 0};
 #else
-        const Putting putting = {column, a, step >= 0 && column.makes(step)};
+        const Putting putting = {column, a, step >= 0 && step < made && column.makes(step)};
 #endif
         add(shared, newest, x, 0, a, sum, putting);
 #if PLAN_KEEPS
@@ -339,7 +390,7 @@ __device__ __forceinline__ void make_tile(const Arguments &a, Cell *shared) {
     }
 }
 #endif
-#if PLAN_PACKS && !PLAN_FLAT
+#if (PLAN_PACKS || defined(PLAN_SHIFTED)) && !PLAN_FLAT
 static __device__ unsigned paces[plan::pace_waves * (plan::pace_groups + 1)];
 
 using Planes = Slots<plan::ring, plan::readers / warp_size>;
@@ -354,20 +405,37 @@ __device__ __forceinline__ void fill(const Arguments &a, Cell *shared, Planes &s
             paces, (blockIdx.z * gridDim.y + blockIdx.y) * gridDim.x + blockIdx.x,
             gridDim.x * gridDim.y * gridDim.z, plan::wave);
     for (int k = 0; k < planes; ++k) {
+#if PLAN_SCALED
+        const bool completes = k + 1 >= depth; // a plane: what its points read comes with it
+#endif
         if (first) {
             pace.plane(k);
             slots.await_free();
 #if PLAN_SCALED
-            const bool completes = k + 1 >= depth; // a plane: what its points read comes with it
             slots.expect(bytes_of_planes(1) +
                          (completes ? bytes_of_planes<plan::summed, plan::arrays>(1) : 0));
-            if (completes)
-                ask<plan::summed, plan::arrays>(a, slots, shared, origin, origin.z + k + 1 - depth);
 #else
             slots.expect(bytes_of_planes(1));
 #endif
+        }
+#if defined(PLAN_SHIFTED)
+        warp_barrier(); // the slot is free, and knows how many bytes will come
+#if PLAN_SCALED
+        if (completes)
+            ask_rows<plan::summed, plan::arrays>(a, slots, shared, origin, origin.z + k + 1 - depth,
+                                                 1, lane(), warp_size);
+#endif
+        ask_rows<0, plan::summed>(a, slots, shared, origin, origin.z - plan::low_z + k, 1, lane(),
+                                  warp_size);
+#else
+        if (first) {
+#if PLAN_SCALED
+            if (completes)
+                ask<plan::summed, plan::arrays>(a, slots, shared, origin, origin.z + k + 1 - depth);
+#endif
             ask(a, slots, shared, origin, origin.z - plan::low_z + k);
         }
+#endif
         slots.sent();
         slots.next();
     }
@@ -431,7 +499,13 @@ __device__ __forceinline__ void make_column(const Arguments &a, Cell *shared) {
 extern "C" __global__ void __launch_bounds__(plan::threads, plan::blocks)
     STENCIL_KERNEL(const __grid_constant__ Arguments arguments) {
     const Arguments &a = arguments;
-#if !PLAN_PACKS
+#if defined(PLAN_SHIFTED)
+    if (!a.aligned) { // no map describes the grid
+        make_points(a);
+        return;
+    }
+#endif
+#if !PLAN_PACKS && !defined(PLAN_SHIFTED)
     make_points(a);
 #elif PLAN_FLAT
     make_tile(a, reinterpret_cast<Cell *>(shared_bytes()));

@@ -15,10 +15,17 @@ template <int array> struct Box {
     using A = Array<array>;
     static constexpr int line = plan::line_bytes / int(sizeof(Cell)); // rows begin at multiples
     static constexpr int whole = 128 / int(sizeof(Cell));             // as copies do
-    static constexpr int before = (A::low_x + line - 1) / line * line;
-    static constexpr int width = before + plan::tile_x + (A::high_x + line - 1) / line * line;
+    static constexpr int low = (A::low_x + line - 1) / line * line;
+    static constexpr int width = low + plan::tile_x + (A::high_x + line - 1) / line * line;
+#if defined(PLAN_SHIFTED)
+    // Each row is copied alone, as far as packs of it are read.
+    static constexpr int before = packs_for<A::low_x> * plan::vector;
+    static constexpr int copied = before + plan::tile_x + packs_for<A::high_x> * plan::vector;
+#else
+    static constexpr int before = low, copied = width;
+#endif
     static constexpr int height = A::low_y + plan::tile_y + A::high_y;
-    static constexpr int cells = width * height;
+    static constexpr int cells = width * height, arriving = copied * height;
     // From one plane to the next. In 2D they are rows of one copy.
     static constexpr int slot = PLAN_FLAT ? cells : (cells + whole - 1) / whole * whole;
 };
@@ -52,6 +59,21 @@ template <int array, int y> struct Line {
 #endif
         }
     }
+#if defined(PLAN_SHIFTED) && PLAN_GIVES
+    // What lies beside the ends of x is another row's; zeros stand there. `x` is the thread's first
+    // point, of `size`.
+    __device__ __forceinline__ void clear_beside(Index x, Index size) {
+        if constexpr (any && Asked::low + Asked::high > 0) {
+            if (x >= Asked::low && x + plan::vector + Asked::high <= size)
+                return;
+#pragma unroll
+            for (int k = 0; k < packs * plan::vector; ++k) {
+                const Index i = x + (k - before * plan::vector);
+                element[k] = i >= 0 && i < size ? element[k] : Real(0);
+            }
+        }
+    }
+#endif
 #if defined(PLAN_NARROW)
     // Of a pack of which the points ask for two cells at most, only the word of these is read.
     template <int k, class Wide> __device__ __forceinline__ void read_pack(const Wide *from) {
@@ -84,6 +106,12 @@ template <int array, int y> struct Lines {
                   first_y * B::width + x);
         rest.read(shared, plane, x, first_y);
     }
+#if defined(PLAN_SHIFTED) && PLAN_GIVES
+    __device__ __forceinline__ void clear_beside(Index x, Index size) {
+        line.clear_beside(x, size);
+        rest.clear_beside(x, size);
+    }
+#endif
     template <int of> __device__ __forceinline__ Real at(int x) const {
         if constexpr (of == array)
             return line.element[Line<array, y>::before * plan::vector + x];
@@ -94,6 +122,10 @@ template <int array, int y> struct Lines {
 template <int y> struct Lines<plan::summed, y> {
     __device__ __forceinline__ void read(const Cell *, int, int, int) {
     }
+#if defined(PLAN_SHIFTED) && PLAN_GIVES
+    __device__ __forceinline__ void clear_beside(Index, Index) {
+    }
+#endif
     template <int> __device__ Real at(int) const; // never called
 };
 
@@ -145,6 +177,9 @@ __device__ __forceinline__ void add(const Cell *shared, int plane, int x, int fi
         constexpr int y = row_at<n>();
         Lines<0, y> line;
         line.read(shared, plane, x, first_y);
+#if defined(PLAN_SHIFTED) && PLAN_GIVES
+        line.clear_beside(block_origin(a, plan::tile_x, 0, 0).x + x, a.size[0]);
+#endif
         add_line<y>(line, a, sum);
         constexpr int j = y - plan::completes_y;
         if constexpr (j >= 0 && j < plan::lane_y)

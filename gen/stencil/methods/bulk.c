@@ -178,12 +178,22 @@ static const char *fit(job *j, plan *p) {
 
 /* ---- the method ----------------------------------------------------------------------------- */
 
+/* Cells of a row of an array that a copy brings where rows begin anywhere. */
+static int line_cells(const plan *p, const plan_array *a) {
+    const int vector = p->schedule.vector;
+    return bulk_is_narrow(p)
+               ? 0
+               : round_up(a->low[0], vector) + p->tile[0] + round_up(a->high[0], vector);
+}
+
 static void macros(text *t, const plan *p, bool packs, bool only_written) {
-    (void)packs, (void)only_written;
+    (void)only_written;
     text_printf(t,
                 "#define PLAN_FLAT %d // there is no axis y\n"
                 "#define PLAN_SCALED %d // sums are scaled by what their point reads\n",
                 bulk_is_flat(p), p->facts->scaled != NULL);
+    if (!packs && !bulk_is_narrow(p))
+        text_add(t, "#define PLAN_SHIFTED 1 // rows begin anywhere\n");
 }
 
 /* The last row, counted from a point's own, that adds to a sum which the plane completes. */
@@ -266,7 +276,8 @@ static const form sums_form = {.file = "bulk.cu",
                                .constants = constants,
                                .definitions = definitions,
                                .lane = bulk_rows,
-                               .box = lay_box};
+                               .box = lay_box,
+                               .line = line_cells};
 
 static const form *choose(const plan_facts *f, const schedule *s) {
     (void)f, (void)s;
