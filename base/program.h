@@ -155,7 +155,10 @@ typedef struct program_launch {
                            second kernel axis, of which a thread adds up the rows in an order of
                            their own: so a cell has the same bits in every box. Up to 1: blocks
                            begin where the box does. */
-            int steps;  /* time steps that it makes; 1 but for a way, see "Ways" */
+            bool abreast; /* Its blocks fill the multiprocessors from beginning to end and walk
+                             abreast: what is needed soon comes before it in its stream, since
+                             nothing finds room beside it. */
+            int steps;    /* time steps that it makes; 1 but for a way, see "Ways" */
             int64_t least[PROGRAM_AXES]; /* of a way: a grid with fewer cells along a kernel axis
                                             cannot take it */
             bool cooperative;            /* of a way: one launch can make more than `steps` */

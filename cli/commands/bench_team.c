@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "base/dtype.h"
 #include "base/random.h"
+#include "base/workers.h"
 #include "cli/ranks.h"
 
 enum { SAMPLES = 9, MOST_ARRAYS = 64, USUAL_STEPS = 64, MOST_RUNS = 64 };
@@ -30,6 +31,7 @@ typedef struct result {
 typedef struct work {
     const options *options;
     const char *spec;
+    workers *workers;     /* that fill arrays and add up their digests */
     sg_build_options how; /* for the whole grid */
     sg_kernel_info info;
     double *parameters;
@@ -57,52 +59,65 @@ static size_t local_bytes(const local *l, int array) {
     return l->cells * dtype_words[l->types[array]].bytes;
 }
 
+static int64_t width_of(const local *l) {
+    return l->part.end[0] - l->part.begin[0];
+}
+
 /* ---- data ------------------------------------------------------------------------------------ */
 
-/* In [−1, 1). */
-static void fill(local *l, int array) {
+/* A row of the rank's own cells: where it is in its host memory, and the place of its first cell in
+   the whole grid. */
+typedef struct cells {
+    const local *local;
+    int array;
+    _Atomic uint64_t digest;
+} cells;
+
+static unsigned char *find_row(const cells *c, int64_t row, uint64_t *first) {
+    const local *l = c->local;
     const sg_team_part *p = &l->part;
-    const dtype type = l->types[array];
-    const size_t element = dtype_words[type].bytes;
-    memset(l->host, 0, l->cells * element);
-    for (int64_t z = p->begin[2]; z < p->end[2]; z++)
-        for (int64_t y = p->begin[1]; y < p->end[1]; y++) {
-            const uint64_t first = (uint64_t)((z * p->global[1] + y) * p->global[0] + p->begin[0]);
-            unsigned char *to = l->host + (size_t)(((z - p->begin[2] + p->low[2]) * p->size[1] + y -
-                                                    p->begin[1] + p->low[1]) *
-                                                       p->size[0] +
-                                                   p->low[0]) *
-                                              element;
-            for (int64_t x = 0; x < p->end[0] - p->begin[0]; x++, to += element)
-                dtype_store(type, to,
-                            (double)(random_bits((uint64_t)array, first + (uint64_t)x) >> 40) /
-                                    (1 << 23) -
-                                1);
-        }
+    const int64_t rows = p->end[1] - p->begin[1], y = row % rows, z = row / rows;
+    *first = (uint64_t)(((p->begin[2] + z) * p->global[1] + p->begin[1] + y) * p->global[0] +
+                        p->begin[0]);
+    return l->host +
+           (size_t)(((z + p->low[2]) * p->size[1] + y + p->low[1]) * p->size[0] + p->low[0]) *
+               dtype_words[l->types[c->array]].bytes;
+}
+
+/* In [−1, 1). */
+static void fill_row(void *argument, int64_t row, int worker) {
+    const cells *c = argument;
+    const dtype type = c->local->types[c->array];
+    uint64_t first;
+    unsigned char *to = find_row(c, row, &first);
+    (void)worker;
+    for (int64_t x = 0; x < width_of(c->local); x++, to += dtype_words[type].bytes)
+        dtype_store(
+            type, to,
+            (double)(random_bits((uint64_t)c->array, first + (uint64_t)x) >> 40) / (1 << 23) - 1);
 }
 
 /* The sum over the rank's own cells of what mixes their places and bits: it does not depend on how
    the grid is divided. */
-static uint64_t digest_cells(const local *l, int array) {
+static void digest_row(void *argument, int64_t row, int worker) {
+    cells *c = argument;
+    const size_t element = dtype_words[c->local->types[c->array]].bytes;
+    uint64_t first, sum = 0;
+    const unsigned char *at = find_row(c, row, &first);
+    (void)worker;
+    for (int64_t x = 0; x < width_of(c->local); x++, at += element) {
+        uint64_t bits = 0;
+        memcpy(&bits, at, element);
+        sum += random_bits(99, first + (uint64_t)x) * (bits | 1);
+    }
+    c->digest += sum;
+}
+
+static uint64_t visit_rows(const local *l, int array, void (*visit)(void *, int64_t, int)) {
     const sg_team_part *p = &l->part;
-    const size_t element = dtype_words[l->types[array]].bytes;
-    uint64_t sum = 0;
-    for (int64_t z = p->begin[2]; z < p->end[2]; z++)
-        for (int64_t y = p->begin[1]; y < p->end[1]; y++) {
-            const uint64_t first = (uint64_t)((z * p->global[1] + y) * p->global[0] + p->begin[0]);
-            const unsigned char *at =
-                l->host + (size_t)(((z - p->begin[2] + p->low[2]) * p->size[1] + y - p->begin[1] +
-                                    p->low[1]) *
-                                       p->size[0] +
-                                   p->low[0]) *
-                              element;
-            for (int64_t x = 0; x < p->end[0] - p->begin[0]; x++, at += element) {
-                uint64_t bits = 0;
-                memcpy(&bits, at, element);
-                sum += random_bits(99, first + (uint64_t)x) * (bits | 1);
-            }
-        }
-    return sum;
+    cells c = {.local = l, .array = array};
+    workers_run(l->work->workers, (p->end[1] - p->begin[1]) * (p->end[2] - p->begin[2]), visit, &c);
+    return c.digest;
 }
 
 static void open_arrays(local *l) {
@@ -134,7 +149,8 @@ static void open_arrays(local *l) {
 
 static void fill_arrays(local *l) {
     for (int i = 0; i < l->work->info.arrays && l->rank->status == SG_OK; i++) {
-        fill(l, i);
+        memset(l->host, 0, local_bytes(l, i));
+        visit_rows(l, i, fill_row);
         rank_good(l->rank,
                   sg_upload(l->rank->context, l->grids[i].data, l->host, local_bytes(l, i)));
     }
@@ -182,7 +198,7 @@ static uint64_t digest_arrays(local *l) {
         if (about.role == SG_READ &&
             rank_good(l->rank,
                       sg_download(l->rank->context, l->host, l->grids[i].data, local_bytes(l, i))))
-            sum = sum * 31 + digest_cells(l, i);
+            sum = sum * 31 + visit_rows(l, i, digest_row);
     }
     return sum;
 }
@@ -362,8 +378,12 @@ static int bench_spec(session *s, const char *spec, ranks *r, json *j, text *out
     w.steps = s->options->steps_given ? s->options->steps : USUAL_STEPS;
     w.sample_steps = w.steps;
     code = find_size(&w, s, r);
+    w.workers = workers_open(&allocator_libc, 0);
+    if (w.workers == NULL)
+        code = complain(EXIT_DEVICE, NULL, "out of memory");
     if (code == EXIT_DONE)
         code = ranks_run(r, s, be_rank, &w);
+    workers_close(w.workers);
     if (code == EXIT_DONE && r->speaks)
         report(&w, s, r, j, out);
     /* Different plans make different sums, which is no fault. */

@@ -66,6 +66,7 @@ struct form {
         const plan *,
         program_needs *);      /* what a call must have for this kernel; other calls take a spare */
     int (*lane)(const plan *); /* program_launch.lane; NULL: 1 */
+    bool (*abreast)(const plan *); /* program_launch.abreast; NULL: no */
     void (*box)(const plan *, const plan_array *,
                 int box[AXES]); /* of an array, what the kernel fetches by a bulk copy */
     int (*line)(const plan *, const plan_array *); /* and its spare of a row, where rows begin

@@ -86,6 +86,7 @@ static void code_grid_launch(coder *c, const program *p, program_launch *l) {
     code_axes(c, l->grid.high, 0, MOST_NUMBER);
     code_int(c, &l->grid.vector, 1, MOST_NUMBER);
     code_int(c, &l->grid.lane, 1, MOST_NUMBER);
+    code_bool(c, &l->grid.abreast);
     code_int(c, &l->grid.steps, 1, MOST_NUMBER);
     for (int k = 0; k < PROGRAM_AXES; k++)
         code_long(c, &l->grid.least[k]);

@@ -1,5 +1,6 @@
 /* Launches whose exchange is hidden behind the interior: what neighbours need is computed first, on
-   the side stream, where the exchange follows.
+   the side stream, where the exchange follows. Beside a launch whose blocks walk abreast it would
+   find no room before that ends: there it comes first on the caller's stream.
 
    A single step computes the slabs that neighbours need in their place, and then the rest. A launch
    of several steps cannot: it takes what it gets for a whole grid, and leaves wrong cells round
@@ -80,12 +81,17 @@ static bool make_single(job *j, run *r, const leap *by) {
     const int count = cut_box(r, slabs, &inner);
     if (count == 0)
         return false;
-    d->ops->order(d, j, r->stream, side);
+    const bool before = r->kernel->program->launches[by->way].grid.abreast;
+    void *early = before ? r->stream : side, *other = before ? side : r->stream;
+    d->ops->order(d, j, other, early);
     for (int i = 0; i < count; i++)
-        send_box(j, r, &slabs[i], by, side);
+        send_box(j, r, &slabs[i], by, early);
+    if (before)
+        d->ops->order(d, j, early, other);
     send_box(j, r, &inner, by, r->stream);
     times_hide(j, r->team, r->stream);
-    d->ops->order(d, j, side, r->stream);
+    if (!before)
+        d->ops->order(d, j, early, other);
     steps_rotate(r->kernel->program, &r->launch, r->final);
     run_fill(j, r, false, side);
     r->beside = true;

@@ -7,7 +7,7 @@
 
 extern const char team_stores_cu[];
 
-enum { WORD_SLOTS = 32, WORDS = 4 * WORD_SLOTS, FACES = 32, BLOCKS = 64, THREADS = 512 };
+enum { WORD_SLOTS = 32, WORDS = 4 * WORD_SLOTS, FACES = 32, BLOCKS = 256, THREADS = 128 };
 enum {
     READY = 0,
     SENT = WORD_SLOTS,

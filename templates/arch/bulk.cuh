@@ -89,41 +89,43 @@ template <int slots, int readers> struct Slots {
 // Keeps the blocks of a wave at one pace, so that each finds in the L2 what its neighbours fetched
 // of the halos they share. A block says when it begins a group of planes, and waits until all have
 // begun the second group before. Results do not depend on it: where blocks of the wave do not run
-// at the same time, a block gives up waiting.
+// at the same time, a block gives up waiting. Counts go on from launch to launch. Every block adds
+// one to each, so they are equal between launches, also after two that ran at the same time.
 struct Pace {
     unsigned *counts;
-    int blocks;
+    unsigned before; // what they were when the wave began
+    int blocks, next; // groups begun
     bool waits;
 
     static constexpr int planes = 2, behind = 2, looks = 64;
 
-    // `all`: zeros, of `waves` waves that may be under way at a time, `groups` + 1 each.
+    static __device__ __forceinline__ void add(unsigned *count) {
+        asm volatile("red.relaxed.gpu.global.add.u32 [%0], 1;" ::"l"(count) : "memory");
+    }
+    static __device__ __forceinline__ unsigned look(const unsigned *count) {
+        unsigned now;
+        asm volatile("ld.relaxed.gpu.global.u32 %0, [%1];" : "=r"(now) : "l"(count) : "memory");
+        return now;
+    }
+    // `all`: of `waves` waves that may be under way at a time, counts of `groups` and of ends.
     template <int waves, int groups>
     __device__ __forceinline__ void begin(unsigned *all, int block, int grid, int wave) {
         const int number = block / wave;
         counts = all + number % waves * (groups + 1);
+        before = look(counts + groups);
         blocks = min(wave, grid - number * wave);
         waits = blocks > 1;
     }
     __device__ __forceinline__ void plane(int k) {
         if (k % planes != 0)
             return;
-        const int group = k / planes;
-        asm volatile("red.relaxed.gpu.global.add.u32 [%0], 1;" ::"l"(counts + group) : "memory");
-        int look = 0;
-        unsigned begun = 0;
-        while (waits && group >= behind && begun < unsigned(blocks)) {
-            asm volatile("ld.relaxed.gpu.global.u32 %0, [%1];"
-                         : "=r"(begun)
-                         : "l"(counts + group - behind)
-                         : "memory");
-            waits = ++look < looks;
-        }
+        add(counts + next);
+        const unsigned *const other = counts + next++ - behind;
+        for (int i = 0; waits && next > behind && look(other) - before < unsigned(blocks); ++i)
+            waits = i < looks;
     }
-    // The last block of the wave leaves zeros.
-    template <int groups> __device__ __forceinline__ void end() const {
-        if (atomicInc(counts + groups, unsigned(blocks) - 1) == unsigned(blocks) - 1)
-            for (int i = 0; i < groups; ++i)
-                counts[i] = 0;
+    template <int groups> __device__ __forceinline__ void end() {
+        for (; next <= groups; ++next)
+            add(counts + next);
     }
 };

@@ -259,6 +259,11 @@ static void definitions(text *t, const plan *p) {
     text_add(t, "\n");
 }
 
+/* In 3D, where blocks keep one pace. */
+static bool abreast(const plan *p) {
+    return !bulk_is_flat(p);
+}
+
 static const form sums_form = {.file = "bulk.cu",
                                .barriers = true,
                                .staged = true,
@@ -276,6 +281,7 @@ static const form sums_form = {.file = "bulk.cu",
                                .constants = constants,
                                .definitions = definitions,
                                .lane = bulk_rows,
+                               .abreast = abreast,
                                .box = lay_box,
                                .line = line_cells};
 

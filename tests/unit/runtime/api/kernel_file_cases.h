@@ -133,6 +133,8 @@ static inline void expect_same_grid_launches(const program_launch *x, const prog
     assert_memory_equal(x->grid.low, y->grid.low, sizeof x->grid.low);
     assert_memory_equal(x->grid.high, y->grid.high, sizeof x->grid.high);
     assert_int_equal(x->grid.vector, y->grid.vector);
+    assert_int_equal(x->grid.lane, y->grid.lane);
+    assert_int_equal(x->grid.abreast, y->grid.abreast);
     assert_int_equal(x->grid.steps, y->grid.steps);
     assert_memory_equal(x->grid.least, y->grid.least, sizeof x->grid.least);
     assert_int_equal(x->grid.cooperative, y->grid.cooperative);

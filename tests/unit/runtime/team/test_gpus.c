@@ -94,26 +94,34 @@ typedef struct ring {
 
 static char ring_stream;
 
-static void open_ring(ring *r, int timed) {
-    static const char torus[] =
-        "return stencil { name = 't', shape = star(2, 1), boundary = 'periodic', coefficients = "
-        "identity() + 0.05 * laplacian { dims = 2, accuracy = 2 } }";
+static const char torus[] =
+    "return stencil { name = 't', shape = star(2, 1), boundary = 'periodic', coefficients = "
+    "identity() + 0.05 * laplacian { dims = 2, accuracy = 2 } }";
+/* Its blocks walk abreast by the schedule. */
+static const char cube[] = "return stencil { name = 'c', shape = star(3, 1), coefficients = "
+                           "identity() + 0.05 * laplacian { dims = 3, accuracy = 2 } }";
+static const char abreast[] = "bulk tile=64x8 coarsen=z32,y2 vec=4";
+
+static void open_ring(ring *r, const char *spec, int64_t planes, int timed) {
     const unsigned char id[NCCL_ID_BYTES] = {1};
-    const sg_build_options build = options_of(torus, 64, 64, 1);
+    sg_build_options build = options_of(spec, 64, 64, planes);
     const sg_team_options how = {.struct_size = sizeof how,
                                  .nccl_unique_id = id,
                                  .ranks = 2,
                                  .nccl = FAKE_NCCL,
                                  .timed = timed};
     *r = (ring){.context = open_gpu(),
-                .part = {.struct_size = sizeof r->part, .global = {64, 64, 1}, .launches = 1}};
+                .part = {.struct_size = sizeof r->part, .global = {64, 64, planes}, .launches = 1}};
+    if (planes > 1)
+        build.schedule = abreast;
     assert_int_equal(sg_team_open(r->context, &how, &r->team), SG_OK);
     if (sg_team_build(r->team, "test.lua", &build, NULL, &r->kernel) != SG_OK)
         fail_msg("%s", sg_error(r->context));
     assert_int_equal(sg_team_arrange(r->team, r->kernel, &r->part), SG_OK);
     for (int i = 0; i < 2; i++) {
         memcpy(r->grids[i].size, r->part.size, sizeof r->part.size);
-        assert_int_equal(sg_alloc(r->context, (size_t)(r->part.size[0] * r->part.size[1]) * 4,
+        assert_int_equal(sg_alloc(r->context,
+                                  (size_t)(r->part.size[0] * r->part.size[1] * r->part.size[2]) * 4,
                                   &r->grids[i].data),
                          SG_OK);
     }
@@ -134,29 +142,39 @@ static void close_ring(ring *r) {
     sg_close(r->context);
 }
 
-/* The last step of a run reads ghost cells that a hidden exchange fills: it waits for the stream of
-   that. */
-static void ordered(void **unused) {
-    static const struct {
-        const char *what;
-        bool beside; /* on the stream of slabs and exchanges */
-    } expected[] = {{"record", false}, {"wait", true},   {"kernel", true}, {"kernel", true},
-                    {"kernel", false}, {"record", true}, {"wait", false}, /* for the slabs */
-                    {"record", true},  {"wait", false},                   /* for the exchange */
-                    {"kernel", false}};
-    enum { EVENTS = sizeof expected / sizeof *expected };
+typedef struct event {
+    const char *what;
+    bool beside; /* on the stream of exchanges */
+} event;
+
+static void expect_order(const char *spec, int64_t planes, const event *expected, int count) {
     ring r;
-    (void)unused;
-    open_ring(&r, 0);
+    open_ring(&r, spec, planes, 0);
     fake->order.count = 0;
     run_ring(&r, 2);
-    assert_int_equal(fake->order.count, EVENTS);
-    for (int i = 0; i < EVENTS; i++) {
+    assert_int_equal(fake->order.count, count);
+    for (int i = 0; i < count; i++) {
         assert_string_equal(fake->order.what[i], expected[i].what);
         assert_ptr_equal(fake->order.stream[i],
                          expected[i].beside ? r.team->side : (void *)&ring_stream);
     }
     close_ring(&r);
+}
+
+/* The last step of a run reads ghost cells that a hidden exchange fills: it waits for the stream of
+   that. Slabs come beside the interior, but before one that leaves them no room. */
+static void ordered(void **unused) {
+    static const event beside[] = {{"record", false}, {"wait", true},    {"kernel", true},
+                                   {"kernel", true},  {"kernel", false}, /* the interior */
+                                   {"record", true},  {"wait", false},   /* for the slabs */
+                                   {"record", true},  {"wait", false},   /* for the exchange */
+                                   {"kernel", false}},
+                       before[] = {{"record", true},  {"wait", false}, {"kernel", false},
+                                   {"record", false}, {"wait", true},  {"kernel", false},
+                                   {"record", true},  {"wait", false}, {"kernel", false}};
+    (void)unused;
+    expect_order(torus, 1, beside, sizeof beside / sizeof *beside);
+    expect_order(cube, 64, before, sizeof before / sizeof *before);
 }
 
 static void expect_times(const ring *r, double waited, double hidden) {
@@ -171,7 +189,7 @@ static void expect_times(const ring *r, double waited, double hidden) {
 static void timed(void **unused) {
     ring r;
     (void)unused;
-    open_ring(&r, 1);
+    open_ring(&r, torus, 1, 1);
     expect_times(&r, 0, 0);
     fake->late = &ring_stream;
     fake->late_by = 30;
@@ -195,7 +213,7 @@ static void timed(void **unused) {
     assert_int_equal(sg_team_facts(r.team, &info), SG_OK);
     assert_true(info.hidden_seconds - before < EACH * 0.0125);
     close_ring(&r);
-    open_ring(&r, 0);
+    open_ring(&r, torus, 1, 0);
     run_ring(&r, 2);
     expect_times(&r, -1, -1);
     close_ring(&r);
