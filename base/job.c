@@ -191,6 +191,26 @@ void job_keep(job *j, void *what) {
     *link = (*link)->next;
 }
 
+static void end_inner(void *inner) {
+    job_end(inner);
+}
+
+job *job_inner(job *j, void (*body)(job *, void *), void *argument, fault *out) {
+    undo *u = job_alloc(j, sizeof *u);
+    job *inner;
+    *out = job_run(&j->memory, body, argument, &inner);
+    if (*out == FAULT_MEMORY)
+        job_fail_as(j, inner);
+    *u = (undo){.next = j->undos, .call = end_inner, .what = inner};
+    j->undos = u;
+    return inner;
+}
+
+void job_inner_end(job *j, job *inner) {
+    job_keep(j, inner);
+    job_end(inner);
+}
+
 void job_vfail(job *j, fault kind, const char *file, int line, const char *format, va_list list) {
     assert(kind != FAULT_NONE);
     const char *text = try_print(j, format, list);

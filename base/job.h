@@ -73,6 +73,11 @@ noreturn void job_vfail(job *, fault, const char *file, int line, const char *fo
 /* Ends a job that failed, and fails with its error; NULL is one that there was no memory for. */
 noreturn void job_fail_as(job *, job *failed);
 
+/* Runs `body` as a job within this one, so that its failure is an answer, *out; for want of memory
+   this one fails too. The inner job ends by job_inner_end, or when this one fails. */
+job *job_inner(job *, void (*body)(job *, void *), void *argument, fault *out);
+void job_inner_end(job *, job *inner);
+
 /* While `escape` is set, failing calls escape(data) instead of unwinding to job_run; it must not
    return, and whoever set it ends with job_rethrow once back on its own ground. This is how an
    error crosses an interpreter's frames. */

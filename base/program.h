@@ -143,6 +143,10 @@ typedef struct program_launch {
     int block[PROGRAM_AXES]; /* threads */
     size_t shared_bytes;     /* dynamic shared memory */
     bool barriers;           /* the kernel has barriers or warp operations */
+    bool abreast; /* Of a grid: its blocks fill the multiprocessors from beginning to end and
+                     walk abreast. What is needed soon comes before it in its stream, since
+                     little finds room beside it. Also of what is to run beside it: both
+                     leave shared memory all there is, or one would wait for the other. */
     union {
         struct {
             int axes[PROGRAM_AXES]; /* the grid axis that a kernel axis is; −1: one of extent 1 (a
@@ -155,10 +159,7 @@ typedef struct program_launch {
                            second kernel axis, of which a thread adds up the rows in an order of
                            their own: so a cell has the same bits in every box. Up to 1: blocks
                            begin where the box does. */
-            bool abreast; /* Its blocks fill the multiprocessors from beginning to end and walk
-                             abreast: what is needed soon comes before it in its stream, since
-                             nothing finds room beside it. */
-            int steps;    /* time steps that it makes; 1 but for a way, see "Ways" */
+            int steps;  /* time steps that it makes; 1 but for a way, see "Ways" */
             int64_t least[PROGRAM_AXES]; /* of a way: a grid with fewer cells along a kernel axis
                                             cannot take it */
             bool cooperative;            /* of a way: one launch can make more than `steps` */

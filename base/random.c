@@ -73,10 +73,6 @@ static void sample_piece(void *argument, int64_t piece, int worker) {
     }
 }
 
-void random_fill(workers *w, void *to, dtype type, int64_t first, int64_t count, uint64_t seed) {
-    random_fill_sampled(w, to, type, first, count, seed, &sample_plain);
-}
-
 void random_fill_sampled(workers *w, void *to, dtype type, int64_t first, int64_t count,
                          uint64_t seed, const sample *s) {
     filling f = {to, type, first, count, seed, s};

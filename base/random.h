@@ -51,11 +51,8 @@ uint64_t random_next(uint64_t *state);
 uint64_t random_stream(uint64_t seed, uint64_t stream);
 uint64_t random_fresh(void);
 
-/* Fills elements first … first+count−1 of a stream with numbers of a real type, uniform in [−1, 1).
+/* Fills elements first … first+count−1 of a stream with numbers of a real type, as the sample says.
    `to` is where the first of them goes. */
-void random_fill(workers *, void *to, dtype, int64_t first, int64_t count, uint64_t seed);
-
-/* The same, as the sample says. */
 void random_fill_sampled(workers *, void *to, dtype, int64_t first, int64_t count, uint64_t seed,
                          const sample *);
 

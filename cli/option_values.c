@@ -220,6 +220,13 @@ int64_t options_every(const options *o, every what) {
     return o->every_of[what] > 0 ? o->every_of[what] : o->every;
 }
 
+unsigned options_due(const options *o) {
+    const bool monitors = o->monitors.count > 0 || o->until != NULL;
+    return (unsigned)(o->snapshots.count > 0) << EVERY_SNAPSHOT |
+           (unsigned)monitors << EVERY_MONITOR |
+           (unsigned)(o->checkpoint != NULL) << EVERY_CHECKPOINT;
+}
+
 bool set_every(options *o, const option *option, const char *value) {
     const char *number = strchr(value, '=');
     if (number == NULL)

@@ -79,6 +79,8 @@ typedef struct options {
 
 /* After how many steps it is done: --every snapshot=N, else --every N; 0: neither is given. */
 int64_t options_every(const options *, every);
+/* Which of them the options ask for: a bit each. */
+unsigned options_due(const options *);
 
 /* False after an error on standard error. */
 bool options_parse(options *, int count, char **arguments);

@@ -114,7 +114,7 @@ static int open_threads(ranks *r, int64_t count) {
                : complain(EXIT_DEVICE, NULL, "out of memory");
 }
 
-int ranks_open(ranks *r, const options *o) {
+static int open_ranks(ranks *r, const options *o) {
     int64_t count = 1;
     *r = (ranks){.count = 1, .given = o->given};
     for (int axis = 0; axis < o->rank_axes; axis++) {
@@ -130,7 +130,7 @@ int ranks_open(ranks *r, const options *o) {
     return code;
 }
 
-void ranks_close(ranks *r, int code, const char *complaint) {
+static void close_ranks(ranks *r, int code, const char *complaint) {
     void (*end)(int);
     void *address = r->module != NULL ? dlsym(r->module, "sg_mpi_end_job") : NULL;
     const sg_transport *t = r->transports;
@@ -143,6 +143,18 @@ void ranks_close(ranks *r, int code, const char *complaint) {
         return;
     memcpy(&end, &address, sizeof end);
     end(code);
+}
+
+int ranks_call(ranks_command *command, const options *o) {
+    options own = *o;
+    ranks r;
+    const char *complaint = NULL;
+    int code = open_ranks(&r, o);
+    own.local_rank = r.module != NULL;
+    if (code == EXIT_DONE)
+        code = command(&own, &r, &complaint);
+    close_ranks(&r, code, complaint);
+    return code;
 }
 
 /* ---- running --------------------------------------------------------------------------------- */

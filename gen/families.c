@@ -7,7 +7,7 @@
 #include "gen/lists/scan/scan.h"
 #include "gen/lists/spmv/spmv.h"
 #include "gen/space/space.h"
-#include "gen/stencil/stencil.h"
+#include "gen/stencil/plan.h"
 #include "gen/system/system.h"
 
 #include <string.h>
@@ -118,13 +118,9 @@ const char *plans_line_flaw(job *j, const plans_line *l) {
     checking c = {family_of(l), l->plan};
     if (c.family == NULL)
         return job_print(j, "there is no class '%s'", l->class);
-    job *own;
-    const fault f = job_run(job_allocator(j), check_plan, &c, &own);
-    if (f == FAULT_MEMORY)
-        job_fail_as(j, own);
-    const char *why = NULL;
-    if (f != FAULT_NONE)
-        why = job_print(j, "%s", job_error_text(own));
-    job_end(own);
+    fault f;
+    job *own = job_inner(j, check_plan, &c, &f);
+    const char *why = f != FAULT_NONE ? job_print(j, "%s", job_error_text(own)) : NULL;
+    job_inner_end(j, own);
     return why;
 }

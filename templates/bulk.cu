@@ -399,11 +399,10 @@ using Planes = Slots<plan::ring, plan::readers / warp_size>;
 __device__ __forceinline__ void fill(const Arguments &a, Cell *shared, Planes &slots,
                                      const Point &origin, int planes) {
     const bool first = threadIdx.x % warp_size == 0;
-    Pace pace = {};
+    Pace<plan::pace_waves, plan::pace_groups> pace = {};
     if (first)
-        pace.begin<plan::pace_waves, plan::pace_groups>(
-            paces, (blockIdx.z * gridDim.y + blockIdx.y) * gridDim.x + blockIdx.x,
-            gridDim.x * gridDim.y * gridDim.z, plan::wave);
+        pace.begin(paces, (blockIdx.z * gridDim.y + blockIdx.y) * gridDim.x + blockIdx.x,
+                   gridDim.x * gridDim.y * gridDim.z, plan::wave, int(a.end[2] - a.begin[2]));
     for (int k = 0; k < planes; ++k) {
 #if PLAN_SCALED
         const bool completes = k + 1 >= depth; // a plane: what its points read comes with it
@@ -440,7 +439,7 @@ __device__ __forceinline__ void fill(const Arguments &a, Cell *shared, Planes &s
         slots.next();
     }
     if (first)
-        pace.end<plan::pace_groups>();
+        pace.end();
 }
 
 __device__ __forceinline__ void make_column(const Arguments &a, Cell *shared) {

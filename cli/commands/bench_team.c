@@ -59,10 +59,6 @@ static size_t local_bytes(const local *l, int array) {
     return l->cells * dtype_words[l->types[array]].bytes;
 }
 
-static int64_t width_of(const local *l) {
-    return l->part.end[0] - l->part.begin[0];
-}
-
 /* ---- data ------------------------------------------------------------------------------------ */
 
 /* A row of the rank's own cells: where it is in its host memory, and the place of its first cell in
@@ -76,12 +72,9 @@ typedef struct cells {
 static unsigned char *find_row(const cells *c, int64_t row, uint64_t *first) {
     const local *l = c->local;
     const sg_team_part *p = &l->part;
-    const int64_t rows = p->end[1] - p->begin[1], y = row % rows, z = row / rows;
-    *first = (uint64_t)(((p->begin[2] + z) * p->global[1] + p->begin[1] + y) * p->global[0] +
-                        p->begin[0]);
-    return l->host +
-           (size_t)(((z + p->low[2]) * p->size[1] + y + p->low[1]) * p->size[0] + p->low[0]) *
-               dtype_words[l->types[c->array]].bytes;
+    const int64_t rows = part_own(p, 1), y = row % rows, z = row / rows;
+    *first = part_row_of_whole(p, y, z);
+    return l->host + part_row(p, y, z) * dtype_words[l->types[c->array]].bytes;
 }
 
 /* In [−1, 1). */
@@ -91,7 +84,7 @@ static void fill_row(void *argument, int64_t row, int worker) {
     uint64_t first;
     unsigned char *to = find_row(c, row, &first);
     (void)worker;
-    for (int64_t x = 0; x < width_of(c->local); x++, to += dtype_words[type].bytes)
+    for (int64_t x = 0; x < part_own(&c->local->part, 0); x++, to += dtype_words[type].bytes)
         dtype_store(
             type, to,
             (double)(random_bits((uint64_t)c->array, first + (uint64_t)x) >> 40) / (1 << 23) - 1);
@@ -105,7 +98,7 @@ static void digest_row(void *argument, int64_t row, int worker) {
     uint64_t first, sum = 0;
     const unsigned char *at = find_row(c, row, &first);
     (void)worker;
-    for (int64_t x = 0; x < width_of(c->local); x++, at += element) {
+    for (int64_t x = 0; x < part_own(&c->local->part, 0); x++, at += element) {
         uint64_t bits = 0;
         memcpy(&bits, at, element);
         sum += random_bits(99, first + (uint64_t)x) * (bits | 1);
@@ -116,7 +109,7 @@ static void digest_row(void *argument, int64_t row, int worker) {
 static uint64_t visit_rows(const local *l, int array, void (*visit)(void *, int64_t, int)) {
     const sg_team_part *p = &l->part;
     cells c = {.local = l, .array = array};
-    workers_run(l->work->workers, (p->end[1] - p->begin[1]) * (p->end[2] - p->begin[2]), visit, &c);
+    workers_run(l->work->workers, part_own(p, 1) * part_own(p, 2), visit, &c);
     return c.digest;
 }
 
@@ -416,13 +409,5 @@ static int bench_on(const options *o, ranks *r, const char **complaint) {
 }
 
 int command_bench_team(const options *o) {
-    options own = *o;
-    ranks r;
-    const char *complaint = NULL;
-    int code = ranks_open(&r, o);
-    own.local_rank = r.module != NULL;
-    if (code == EXIT_DONE)
-        code = bench_on(&own, &r, &complaint);
-    ranks_close(&r, code, complaint);
-    return code;
+    return ranks_call(bench_on, o);
 }

@@ -1,4 +1,4 @@
-/* The heads of checkpoints. */
+/* The heads of checkpoints, and what --restart and --checkpoint ask for. */
 #include "cli/commands/run.h"
 
 #include <errno.h>
@@ -140,7 +140,8 @@ static bool parse(char *head, checkpoint *c) {
     return c->steps >= 0 && c->count > 0 && (c->element == 4 || c->element == 8) && room >= 8;
 }
 
-int checkpoint_read(const char *path, checkpoint *out) {
+/* Reads the head of a file and compares its length. An exit code, after an error. */
+static int read_head(const char *path, checkpoint *out) {
     char head[CHECKPOINT_HEAD + 1] = {0};
     struct stat about;
     *out = (checkpoint){.steps = -1};
@@ -176,4 +177,45 @@ int checkpoint_judge(const char *path, const checkpoint *c, const arrays *a,
         return complain(EXIT_DATA, path, "the checkpoint is of %s, and this run of %s",
                         in_extents(c->size, a->info.dims), in_extents(a->size, a->info.dims));
     return EXIT_DONE;
+}
+
+/* ---- options --------------------------------------------------------------------------------- */
+
+/* Whether --size, if it is there, is the state's. */
+static bool is_of_size(const options *own, const int64_t *size) {
+    bool same = true;
+    for (int i = 0; own->size_count > 0 && i < 3; i++)
+        same = same && (i < own->size_count ? own->size[i] : 1) == size[i];
+    return same;
+}
+
+int checkpoint_begin(options *own, checkpoint *out) {
+    if (own->restart == NULL)
+        return EXIT_DONE;
+    const int code = read_head(own->restart, out);
+    if (code != EXIT_DONE)
+        return code;
+    if (own->schedule == NULL)
+        own->schedule = out->plan;
+    if (!is_of_size(own, out->size))
+        return complain(EXIT_USAGE, own->restart,
+                        "its size is %" PRId64 "x%" PRId64 "x%" PRId64 ", and --size another",
+                        out->size[0], out->size[1], out->size[2]);
+    memcpy(own->size, out->size, sizeof own->size);
+    own->size_count = 3;
+    if (own->steps < out->steps)
+        return complain(EXIT_USAGE, own->restart,
+                        "%" PRId64 " steps are made already; --steps counts all of them",
+                        out->steps);
+    return EXIT_DONE;
+}
+
+int checkpoint_try(const char *path) {
+    output *file;
+    output_set alone = {0};
+    int code = output_begin(&file, &alone, path);
+    if (code == EXIT_DONE && output_stretch(file, 0, NULL, 0) == NULL)
+        code = EXIT_DATA;
+    output_drop(file);
+    return code;
 }

@@ -9,8 +9,6 @@
 
 #include "base/clock.h"
 #include "cli/commands/run.h"
-#include "cli/commands/run_local.h"
-#include "cli/files/records.h"
 
 enum { BATCH_MILLISECONDS = 200, STEPS_UNLOOKED = 100 };
 
@@ -107,10 +105,11 @@ int64_t steps_unlooked(int64_t fused) {
 /* Steps and samples, which are waited for at the end. */
 static int make_batch(running *r, sg_arguments *arguments, int64_t count, int *final, steps *s) {
     arrays *a = r->arrays;
+    const options *o = a->session->options;
     const double start = clock_seconds();
     int code = EXIT_DONE;
     for (int64_t left = count; left > 0 && code == EXIT_DONE && !r->monitors.ended;) {
-        const int64_t now = monitors_ahead(&r->monitors, s->made, left);
+        const int64_t now = steps_until_due(o, options_due(o) & 1u << EVERY_MONITOR, s->made, left);
         arguments->step = s->made;
         code = points_run(&r->points, arguments, now, final);
         if (code != EXIT_DONE)
@@ -145,11 +144,8 @@ static int run_steps(running *r, sg_arguments *arguments, steps *s) {
     int code = o->stop_on_nan ? look(a, s) : EXIT_DONE;
     while (s->made < o->steps && code == EXIT_DONE && !r->monitors.ended) {
         const double before = s->seconds;
-        const int64_t left = o->steps - s->made;
-        const int64_t count = o->snapshots.count > 0
-                                  ? steps_until_due(o, 1u << EVERY_SNAPSHOT, s->made, batch)
-                              : left < batch ? left
-                                             : batch;
+        const unsigned snapshots = options_due(o) & 1u << EVERY_SNAPSHOT;
+        const int64_t count = steps_until_due(o, snapshots, s->made, batch);
         code = make_batch(r, arguments, count, final, s);
         if (code == EXIT_DONE && o->stop_on_nan)
             code = look(a, s);
@@ -254,15 +250,14 @@ static int finish(running *r, const steps *made, json *j, text *out) {
     json_add(j, "results {");
     int code = arrays_is(a, SG_KIND_REDUCE) ? arrays_print(a, j, out) : EXIT_DONE;
     json_add(j, "}");
-    return first_failure(extras, code == EXIT_DONE ? arrays_save(a, j, out) : code);
+    return first_failure(extras, code == EXIT_DONE ? arrays_save(a, false, j, out) : code);
 }
 
 /* The most steps that are made without a break. */
 static int64_t steps_between(const options *o, int64_t most) {
-    const bool done[EVERY_COUNT] = {[EVERY_SNAPSHOT] = o->snapshots.count > 0,
-                                    [EVERY_MONITOR] = o->monitors.count > 0 || o->until != NULL};
+    const unsigned due = options_due(o);
     for (int i = 0; i < EVERY_COUNT; i++)
-        if (done[i] && options_every(o, (every)i) < most)
+        if ((due >> i & 1) != 0 && options_every(o, (every)i) < most)
             most = options_every(o, (every)i);
     return most;
 }
@@ -286,7 +281,7 @@ static int run_spec(session *s, const char *spec, json *j, text *out) {
     running r = {.arrays = &a};
     steps made = {0};
     sg_build_options how = session_build_options(s, s->first);
-    int code = arrays_open(&a, s, spec);
+    int code = arrays_open(&a, s, spec, true);
     if (code == EXIT_DONE)
         code = refuse_pieces(&a);
     if (code == EXIT_DONE)
@@ -353,18 +348,18 @@ static int run_on(const options *o, ranks *r, const char **complaint) {
 
 /* What is wrong with options that need each other, or exclude each other; NULL. */
 static const char *wrong_together(const options *o) {
-    const bool done[EVERY_COUNT] = {[EVERY_SNAPSHOT] = o->snapshots.count > 0,
-                                    [EVERY_MONITOR] = o->monitors.count > 0 || o->until != NULL,
-                                    [EVERY_CHECKPOINT] = o->checkpoint != NULL};
-    for (int i = 0; i < EVERY_COUNT; i++)
-        if (o->every_of[i] > 0 && !done[i])
+    const unsigned due = options_due(o);
+    bool lacks[EVERY_COUNT];
+    for (int i = 0; i < EVERY_COUNT; i++) {
+        lacks[i] = (due >> i & 1) != 0 && options_every(o, (every)i) == 0;
+        if (o->every_of[i] > 0 && (due >> i & 1) == 0)
             return phrase("--every %s=N: there is no --%s", every_words[i], every_words[i]);
-    if ((done[EVERY_CHECKPOINT] && options_every(o, EVERY_CHECKPOINT) == 0) ||
-        (o->every > 0 && !done[EVERY_CHECKPOINT] && !done[EVERY_SNAPSHOT] && !done[EVERY_MONITOR]))
+    }
+    if (lacks[EVERY_CHECKPOINT] || (o->every > 0 && due == 0))
         return "--checkpoint FILE and --every N need each other";
-    if (done[EVERY_MONITOR] && options_every(o, EVERY_MONITOR) == 0)
+    if (lacks[EVERY_MONITOR])
         return "--monitor and --until need --every N";
-    if (done[EVERY_SNAPSHOT] && options_every(o, EVERY_SNAPSHOT) == 0)
+    if (lacks[EVERY_SNAPSHOT])
         return "--snapshot NAME=FILE needs --every N";
     if (o->snapshots.count == 0 && (o->slice_given || o->range_given || o->colours != NULL))
         return "--slice, --range and --colours are of --snapshot";
@@ -372,18 +367,11 @@ static const char *wrong_together(const options *o) {
 }
 
 int command_run(const options *o) {
-    options own = *o;
-    ranks r = {.count = 1, .speaks = true};
-    const char *complaint = NULL;
-    const char *wrong = wrong_together(o);
+    const char *complaint, *wrong = wrong_together(o);
+    ranks alone = {.count = 1, .speaks = true};
     if (wrong != NULL)
         return complain(EXIT_USAGE, NULL, "%s", wrong);
-    if (!ranks_wanted(o) && o->checkpoint == NULL && o->restart == NULL)
-        return run_on(o, &r, &complaint);
-    int code = ranks_open(&r, o);
-    own.local_rank = r.module != NULL;
-    if (code == EXIT_DONE)
-        code = run_on(&own, &r, &complaint);
-    ranks_close(&r, code, complaint);
-    return code;
+    return ranks_wanted(o) || o->checkpoint != NULL || o->restart != NULL
+               ? ranks_call(run_on, o)
+               : run_on(o, &alone, &complaint);
 }

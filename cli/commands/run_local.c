@@ -1,5 +1,5 @@
 /* The arrays of a rank: how they begin, and what of them goes to files. */
-#include "cli/commands/run_local.h"
+#include "cli/commands/run.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -66,13 +66,14 @@ static bool move_run(const moving *m, uint64_t there, unsigned char *memory, uin
     return good;
 }
 
-/* Rows that follow each other in the file and in memory, where no ghost cells lie between them, are
-   moved at once. */
+/* Between the file and the rank's own cells in a local array of part->size. False with a sentence
+   in m->why. Rows that follow each other in the file and in memory, where no ghost cells lie
+   between them, are moved at once. */
 static bool move_part(const moving *m, const sg_team_part *p, unsigned char *local) {
     const uint64_t element = dtype_words[m->file->type].bytes;
     uint64_t own[3], count[3];
     for (int axis = 0; axis < 3; axis++)
-        own[axis] = count[axis] = (uint64_t)(p->end[axis] - p->begin[axis]);
+        own[axis] = count[axis] = (uint64_t)part_own(p, axis);
     uint64_t run = own[0];
     for (int axis = 1; axis < 3 && run > 0; axis++) {
         if (own[axis - 1] != (uint64_t)p->global[axis - 1] ||
@@ -81,34 +82,11 @@ static bool move_part(const moving *m, const sg_team_part *p, unsigned char *loc
         run *= own[axis];
         count[axis] = 1;
     }
-    for (uint64_t z = 0; z < count[2]; z++)
-        for (uint64_t y = 0; y < count[1]; y++) {
-            const uint64_t there =
-                (((uint64_t)p->begin[2] + z) * (uint64_t)p->global[1] + (uint64_t)p->begin[1] + y) *
-                    (uint64_t)p->global[0] +
-                (uint64_t)p->begin[0];
-            const uint64_t here =
-                (((uint64_t)p->low[2] + z) * (uint64_t)p->size[1] + (uint64_t)p->low[1] + y) *
-                    (uint64_t)p->size[0] +
-                (uint64_t)p->low[0];
-            if (!move_run(m, there, local + here * element, run))
+    for (int64_t z = 0; z < (int64_t)count[2]; z++)
+        for (int64_t y = 0; y < (int64_t)count[1]; y++)
+            if (!move_run(m, part_row_of_whole(p, y, z), local + part_row(p, y, z) * element, run))
                 return false;
-        }
     return true;
-}
-
-/* Between the file and the rank's own cells in a local array of part->size. False with a sentence
-   in `why`. */
-static bool part_read(const part_file *f, const sg_team_part *part, void *local, char *why,
-                      size_t room) {
-    const moving m = {f, false, why, room};
-    return move_part(&m, part, local);
-}
-
-static bool part_write(const part_file *f, const sg_team_part *part, const void *local, char *why,
-                       size_t room) {
-    const moving m = {f, true, why, room};
-    return move_part(&m, part, (unsigned char *)local); /* which is only read */
 }
 
 /* ---- files ----------------------------------------------------------------------------------- */
@@ -147,7 +125,7 @@ static void load(local *l, const char *path, uint64_t offset, int index) {
     if (file.file < 0)
         return;
     memset(l->host, 0, local_bytes(l, index));
-    if (!part_read(&file, &l->part, l->host, why, sizeof why))
+    if (!move_part(&(moving){&file, false, why, sizeof why}, &l->part, l->host))
         rank_fail(r, why);
     close(file.file);
     upload(l, index);
@@ -162,7 +140,7 @@ void local_store(local *l, const char *path, uint64_t offset, int index, bool wi
         return;
     if (rank_good(r,
                   sg_download(r->context, l->host, l->grids[index].data, local_bytes(l, index))) &&
-        !part_write(&file, &l->part, l->host, why, sizeof why))
+        !move_part(&(moving){&file, true, why, sizeof why}, &l->part, l->host))
         rank_fail(r, why);
     if (close(file.file) != 0)
         rank_fail(r, "a file could not be written to its end");
@@ -216,14 +194,10 @@ static bool place_cells(void *user, const int64_t begin[3], const int64_t end[3]
     const sg_team_part *p = &l->part;
     const size_t element = arrays_cell(l->work->arrays, b->index);
     const size_t row = (size_t)(end[0] - begin[0]) * element;
-    int64_t at[3];
-    for (int axis = 0; axis < 3; axis++)
-        at[axis] = p->low[axis] - p->begin[axis];
+    const size_t x = (size_t)(begin[0] - p->begin[0]);
     for (int64_t z = begin[2]; z < end[2]; z++)
         for (int64_t y = begin[1]; y < end[1]; y++, elements += row)
-            memcpy(l->host + (size_t)(((at[2] + z) * p->size[1] + at[1] + y) * p->size[0] + at[0] +
-                                      begin[0]) *
-                                 element,
+            memcpy(l->host + (part_row(p, y - p->begin[1], z - p->begin[2]) + x) * element,
                    elements, row);
     return true;
 }
@@ -285,11 +259,9 @@ bool local_summarise(local *l, int index, summary *out) {
     values v = {.type = type};
     double least[1], most[1], counts[2], all[2]; /* counts below 2^53 are exact */
     if (rank_good(r, sg_download(r->context, l->host, l->grids[index].data, local_bytes(l, index))))
-        for (int64_t z = p->low[2]; z < p->low[2] + p->end[2] - p->begin[2]; z++)
-            for (int64_t y = p->low[1]; y < p->low[1] + p->end[1] - p->begin[1]; y++)
-                values_add(
-                    &v, l->host + (size_t)((z * p->size[1] + y) * p->size[0] + p->low[0]) * element,
-                    (size_t)(p->end[0] - p->begin[0]));
+        for (int64_t z = 0; z < part_own(p, 2); z++)
+            for (int64_t y = 0; y < part_own(p, 1); y++)
+                values_add(&v, l->host + part_row(p, y, z) * element, (size_t)part_own(p, 0));
     *least = v.any ? dtype_value(type, v.minimum) : HUGE_VAL;
     *most = v.any ? dtype_value(type, v.maximum) : -HUGE_VAL;
     counts[0] = (double)v.nan;

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/commands/run_local.h"
+#include "cli/commands/run.h"
 
 enum { PIECE = 1 << 20 };
 

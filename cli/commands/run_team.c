@@ -9,41 +9,30 @@
 #include <sys/stat.h>
 
 #include "base/clock.h"
-#include "cli/commands/run_local.h"
+#include "cli/commands/run.h"
 
 /* ---- steps ----------------------------------------------------------------------------------- */
 
-/* Writes the state. Rank 0 makes the file and puts it in its place when all have written. */
+/* Writes the state. */
 static bool save_state(local *l) {
     rank *r = l->rank;
     const work *w = l->work;
     checkpoint c;
-    char path[MOST_PATH] = "", head[CHECKPOINT_HEAD];
-    const char *temporary = NULL;
-    output *file = NULL;
-    output_set alone = {0};
+    char head[CHECKPOINT_HEAD];
+    shared_file s = {.path = w->options->checkpoint, .what = "the checkpoint"};
     checkpoint_describe(w->arrays, l->kernel, l->made, &c);
     if (r->number == 0) {
         records_describe(w, &c);
         if (!checkpoint_head(&c, head))
             rank_fail(r, "the names of arrays, points and monitors are too long for a checkpoint");
-        else if (output_begin(&file, &alone, w->options->checkpoint) == EXIT_DONE &&
-                 output_write(file, head, sizeof head))
-            temporary = output_stretch(file, checkpoint_bytes(&c), NULL, 0);
-        if (temporary == NULL)
-            rank_fail(r, "the checkpoint cannot be written");
     }
-    bool good = local_share_path(r, temporary, path);
+    bool good = local_share_file(l, &s, head, sizeof head, checkpoint_bytes(&c), NULL);
     for (int k = 0; k < c.count && good && r->status == SG_OK; k++)
-        local_store(l, path, checkpoint_offset(&c, k), arrays_find(w->arrays, c.names[k]), false);
-    if (r->number == 0 && good && !records_write(w, &c, path))
+        local_store(l, s.shared, checkpoint_offset(&c, k), arrays_find(w->arrays, c.names[k]),
+                    false);
+    if (r->number == 0 && good && !records_write(w, &c, s.shared))
         rank_fail(r, "the checkpoint cannot be written");
-    good = good && rank_agreed(r);
-    if (file != NULL && !good)
-        output_drop(file);
-    else if (file != NULL && !output_commit(file))
-        rank_fail(r, "the checkpoint cannot be put in its place");
-    return good && rank_agreed(r);
+    return local_end_file(l, &s, good);
 }
 
 /* How many steps to make before something is to be done: a multiple of what a launch makes, except
@@ -51,7 +40,8 @@ static bool save_state(local *l) {
 static int64_t next_batch(const local *l, int64_t batch, int64_t fused) {
     const options *o = l->work->options;
     const int64_t most = steps_unlooked(fused);
-    return steps_until_due(o, l->work->due, l->made, o->stop_on_nan && batch > most ? most : batch);
+    return steps_until_due(o, options_due(o), l->made,
+                           o->stop_on_nan && batch > most ? most : batch);
 }
 
 /* After every --every steps. */
@@ -252,35 +242,6 @@ static bool is_regular(FILE *file) {
     return file != NULL && fstat(fileno(file), &about) == 0 && S_ISREG(about.st_mode);
 }
 
-/* Whether it may be the file of a part of `of`. */
-static bool is_piece(const char *path, const char *of) {
-    const size_t stem = strlen(of) - strlen(".pvti");
-    return strncmp(path, of, stem) == 0 && path[stem] == '_' &&
-           datafile_kind_of(path) == DATAFILE_VTI;
-}
-
-static int judge_piece(const char *path, const char *of) {
-    return is_piece(path, of)
-               ? complain(EXIT_USAGE, path, "this may be a piece of %s: name it otherwise", of)
-               : EXIT_DONE;
-}
-
-/* Two outputs, or an output and a snapshot, may be one file. */
-static int judge_pieces(const arrays *a) {
-    const bindings *shots = &a->session->options->snapshots;
-    int code = EXIT_DONE;
-    for (int i = 0; i < a->output_count; i++) {
-        const char *of = a->outputs[i].path;
-        if (datafile_kind_of(of) != DATAFILE_PVTI)
-            continue;
-        for (int k = 0; k < a->output_count && code == EXIT_DONE; k++)
-            code = judge_piece(a->outputs[k].path, of);
-        for (int k = 0; k < shots->count && code == EXIT_DONE; k++)
-            code = judge_piece(shots->items[k].value, of);
-    }
-    return code;
-}
-
 /* Ranks read parts of files and write parts of files. */
 static int judge_files(const arrays *a) {
     if (!a->is_grid)
@@ -355,59 +316,15 @@ static void report(const work *w, const ranks *r, session *s, json *j, text *out
     steps_text(&w->steps, out);
 }
 
-/* Whether --size, if it is there, is the state's. */
-static bool is_of_size(const options *own, const int64_t *size) {
-    bool same = true;
-    for (int i = 0; own->size_count > 0 && i < 3; i++)
-        same = same && (i < own->size_count ? own->size[i] : 1) == size[i];
-    return same;
-}
-
-/* What --restart says: the steps made, the size, and the schedule where no option has it. */
-static int begin_again(work *w, options *own) {
-    if (own->restart == NULL)
-        return EXIT_DONE;
-    const int code = checkpoint_read(own->restart, &w->from);
-    if (code != EXIT_DONE)
-        return code;
-    if (own->schedule == NULL)
-        own->schedule = w->from.plan;
-    if (!is_of_size(own, w->from.size))
-        return complain(EXIT_USAGE, own->restart,
-                        "its size is %" PRId64 "x%" PRId64 "x%" PRId64 ", and --size another",
-                        w->from.size[0], w->from.size[1], w->from.size[2]);
-    memcpy(own->size, w->from.size, sizeof own->size);
-    own->size_count = 3;
-    if (own->steps < w->from.steps)
-        return complain(EXIT_USAGE, own->restart,
-                        "%" PRId64 " steps are made already; --steps counts all of them",
-                        w->from.steps);
-    return EXIT_DONE;
-}
-
-/* A checkpoint that cannot be written costs no computation. */
-static int try_checkpoint(const char *path) {
-    output *file;
-    output_set alone = {0};
-    int code = output_begin(&file, &alone, path);
-    if (code == EXIT_DONE && output_stretch(file, 0, NULL, 0) == NULL)
-        code = EXIT_DATA;
-    output_drop(file);
-    return code;
-}
-
 /* All that is judged, read and opened before the ranks begin. */
 static int prepare(work *w, session *s, ranks *r) {
     const options *own = w->options;
     arrays *a = w->arrays;
-    w->due = (own->snapshots.count > 0 ? 1u << EVERY_SNAPSHOT : 0) |
-             (own->monitors.count > 0 || own->until != NULL ? 1u << EVERY_MONITOR : 0) |
-             (own->checkpoint != NULL ? 1u << EVERY_CHECKPOINT : 0);
-    int code = arrays_open_for(a, s, w->spec, r->speaks);
+    int code = arrays_open(a, s, w->spec, r->speaks);
     if (code == EXIT_DONE)
         code = judge_files(a);
     if (code == EXIT_DONE)
-        code = judge_pieces(a);
+        code = pieces_judge(a);
     if (code == EXIT_DONE) {
         w->how = session_build_options(s, s->first);
         memcpy(w->how.size, a->size, sizeof w->how.size);
@@ -420,7 +337,7 @@ static int prepare(work *w, session *s, ranks *r) {
     if (code == EXIT_DONE)
         code = keep_files(a);
     if (code == EXIT_DONE && own->checkpoint != NULL && r->speaks)
-        code = try_checkpoint(own->checkpoint);
+        code = checkpoint_try(own->checkpoint);
     if (code == EXIT_DONE && w->from.steps >= 0)
         code = checkpoint_judge(own->restart, &w->from, a, a->plan);
     if (code == EXIT_DONE)
@@ -441,7 +358,7 @@ static int finish(work *w, session *s, const ranks *r, json *j, text *out) {
     if (w->steps.stopped_by != NULL)
         code = first_failure(steps_stopped(w->arrays, &w->steps), code);
     json_add(j, "results { }");
-    code = first_failure(code, arrays_commit(w->arrays, j, out));
+    code = first_failure(code, arrays_save(w->arrays, true, j, out));
     run_snapshots_report(&w->shots, w->arrays, j, out);
     return code;
 }
@@ -451,7 +368,7 @@ int run_team(session *s, const char *spec, ranks *r, json *j, text *out) {
     arrays a;
     options own = *given;
     work w = {.options = &own, .spec = spec, .arrays = &a, .from = {.steps = -1}};
-    int code = begin_again(&w, &own);
+    int code = checkpoint_begin(&own, &w.from);
     if (code != EXIT_DONE)
         return code;
     s->options = &own;

@@ -1,14 +1,11 @@
 /* The snapshots of run: which array goes to which files, and how it is drawn. */
-#include "cli/commands/run_local.h"
+#include "cli/commands/run.h"
 
 #include <ctype.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-
-#include "cli/files/datafile.h"
-#include "cli/files/snapshot.h"
 
 int64_t steps_until_due(const options *o, unsigned what, int64_t made, int64_t batch) {
     int64_t count = o->steps - made;

@@ -59,11 +59,7 @@ static int product_plan(session *s, const char *spec, sg_kernel **out) {
     return code;
 }
 
-int arrays_open(arrays *a, session *s, const char *spec) {
-    return arrays_open_for(a, s, spec, true);
-}
-
-int arrays_open_for(arrays *a, session *s, const char *spec, bool with_outputs) {
+int arrays_open(arrays *a, session *s, const char *spec, bool with_outputs) {
     *a = (arrays){.session = s,
                   .spec = spec,
                   .output_set = {.specs = s->options->specs, .spec_count = s->options->spec_count},

@@ -86,10 +86,9 @@ typedef struct arrays {
     int maxval;                    /* of the first image read; 255 */
 } arrays;
 
-/* Matches the files with the arrays, opens the inputs, finds all extents, and opens the outputs. */
-int arrays_open(arrays *, session *, const char *spec);
-/* The same; another process may write the outputs. */
-int arrays_open_for(arrays *, session *, const char *spec, bool with_outputs);
+/* Matches the files with the arrays, opens the inputs, finds all extents, and opens the outputs,
+   unless another process writes them. */
+int arrays_open(arrays *, session *, const char *spec, bool with_outputs);
 /* The array in whose memory the kernel's array of that number lies: its own, or that of another
    level of its field, where new values may be written in place. */
 int arrays_place(const arrays *, const sg_kernel *, int index);
@@ -99,13 +98,12 @@ void grids_free(sg_context *, const sg_grid *, int count);
 
 /* Allocates all arrays, as the kernel can have them, and reads the inputs. */
 int arrays_load(arrays *, const sg_kernel *);
-/* Writes the outputs; adds `outputs`, `values` and `not_written` to `j`, and the same to `text`. */
-int arrays_save(arrays *, json *j, text *out);
+/* Writes the outputs, or ends those whose elements ranks have written and summarised; adds
+   `outputs`, `values` and `not_written` to `j`, and the same to `text`. */
+int arrays_save(arrays *, bool has_elements, json *j, text *out);
 /* For ranks that write the elements: writes what stands before and behind them, and says where the
-   file is until arrays_commit, and where in it the elements begin. NULL after an error. */
+   file is until arrays_save, and where in it the elements begin. NULL after an error. */
 const char *arrays_frame(const arrays *, array_output *, uint64_t *offset);
-/* Ends outputs whose elements are written and summarised, and reports them as arrays_save does. */
-int arrays_commit(arrays *, json *j, text *out);
 /* Prints the results of a reduction that no --output names. */
 int arrays_print(arrays *, json *j, text *out);
 void arrays_close(arrays *);

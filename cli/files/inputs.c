@@ -184,10 +184,26 @@ static int default_levels(arrays *a) {
     return EXIT_DONE;
 }
 
+/* The state of --restart has all that steps change. */
+static int judge_restart(const arrays *a) {
+    for (int i = 0, unused; i < a->count && a->session->options->restart != NULL; i++) {
+        const array *item = &a->items[i];
+        if (array_is_given(item) && arrays_changes(a, i))
+            return complain(EXIT_USAGE, a->spec,
+                            "%s %s: steps change it, and --restart has its values; leave one of "
+                            "them out",
+                            item->input != NULL ? "--input" : "--init",
+                            components_title(item->info.name, &unused));
+    }
+    return EXIT_DONE;
+}
+
 int arrays_match(arrays *a) {
     int code = match_inputs(a);
     if (code == EXIT_DONE)
         code = match_initials(a);
+    if (code == EXIT_DONE)
+        code = judge_restart(a);
     if (code == EXIT_DONE)
         code = default_levels(a);
     return code == EXIT_DONE ? arrays_match_outputs(a) : code;

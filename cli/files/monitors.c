@@ -137,13 +137,6 @@ void monitors_close(monitors *m) {
 
 /* ---- sampling -------------------------------------------------------------------------------- */
 
-int64_t monitors_ahead(const monitors *m, int64_t made, int64_t left) {
-    if (m->count == 0)
-        return left;
-    const int64_t n = options_every(m->arrays->session->options, EVERY_MONITOR);
-    return n - made % n < left ? n - made % n : left;
-}
-
 bool monitors_hold(const monitors *m, double value) {
     return m->relation == '<'   ? value < m->limit
            : m->relation == 'l' ? value <= m->limit

@@ -294,7 +294,7 @@ static int commit(array_output *o) {
 }
 
 /* If one file cannot be written, the others still are. */
-static int save_all(arrays *a, bool has_elements, json *j, text *out) {
+int arrays_save(arrays *a, bool has_elements, json *j, text *out) {
     int code = EXIT_DONE;
     json_add(j, "outputs {");
     for (int i = 0; i < a->output_count && (code == EXIT_DONE || code == EXIT_DATA); i++) {
@@ -314,14 +314,6 @@ static int save_all(arrays *a, bool has_elements, json *j, text *out) {
     json_add(j, "}");
     name_the_rest(a, j, out);
     return code;
-}
-
-int arrays_save(arrays *a, json *j, text *out) {
-    return save_all(a, false, j, out);
-}
-
-int arrays_commit(arrays *a, json *j, text *out) {
-    return save_all(a, true, j, out);
 }
 
 /* ---- printing -------------------------------------------------------------------------------- */

@@ -1,6 +1,6 @@
 /* The thread that writes snapshots. The command's memory and messages belong to the thread that
    called snapshots_begin, which also says what went wrong. */
-#include "cli/files/snapshot.h"
+#include "cli/files/records.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -9,9 +9,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "cli/command.h"
-#include "cli/files/datafile.h"
 
 enum { SLOTS = 2, IMAGE_MAXVAL = 255 };
 

@@ -133,16 +133,11 @@ typedef struct attempt {
     const subject *subject;
     family_request request;
     const family_build *made;
-    job *job;
 } attempt;
 
 static void build(job *j, void *argument) {
     attempt *a = argument;
     a->made = a->subject->family->build(j, a->subject, &a->request);
-}
-
-static void end_attempt(void *argument) {
-    job_end(((attempt *)argument)->job);
 }
 
 static const char *keep(job *j, const char *text) {
@@ -151,28 +146,25 @@ static const char *keep(job *j, const char *text) {
 
 void pattern_try(job *j, const subject *s, const family_request *r, const char *line,
                  family_row *row) {
-    attempt *a = job_alloc(j, sizeof *a);
-    a->subject = s;
-    a->request = *r;
-    a->request.schedule = line;
-    a->request.untold = true;
+    attempt a = {.subject = s, .request = *r};
+    fault f;
+    a.request.schedule = line;
+    a.request.untold = true;
     row->bound = "";
-    job_defer(j, end_attempt, a);
-    const fault f = job_run(job_allocator(j), build, a, &a->job);
+    job *own = job_inner(j, build, &a, &f);
     if (f != FAULT_NONE && f != FAULT_PLAN)
-        job_fail(j, f, NULL, 0, "%s", a->job != NULL ? job_error_text(a->job) : "out of memory");
+        job_fail(j, f, NULL, 0, "%s", job_error_text(own));
     if (f == FAULT_PLAN) {
-        row->refusal = keep(j, job_error_text(a->job));
+        row->refusal = keep(j, job_error_text(own));
     } else {
-        const program *p = a->made->program;
+        const program *p = a.made->program;
         const program_launch *l = &p->launches[program_main_launch(p)];
-        row->plan = keep(j, a->made->plan);
+        row->plan = keep(j, a.made->plan);
         row->shared_bytes = l->shared_bytes;
-        row->blocks = program_blocks(l, 0, a->request.size);
+        row->blocks = program_blocks(l, 0, a.request.size);
         row->threads = l->block[0] * l->block[1] * l->block[2];
     }
-    job_keep(j, a);
-    end_attempt(a);
+    job_inner_end(j, own);
 }
 
 void pattern_print_wanted(job *j, const subject *s, const char *line, text *out) {

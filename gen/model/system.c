@@ -28,7 +28,7 @@ static int system_grids(const model *m, system_grid out[SYSTEM_GRIDS]) {
 }
 
 /* Whether a boundary keeps cells of what the model writes. */
-static bool system_keeps(const model *m) {
+bool system_keeps(const model *m) {
     for (int axis = 0; axis < m->dims; axis++)
         if ((m->sides[axis][0].kind == BOUNDARY_FIXED && m->low[axis] > 0) ||
             (m->sides[axis][1].kind == BOUNDARY_FIXED && m->high[axis] > 0))

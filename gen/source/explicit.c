@@ -1,6 +1,26 @@
-/* Expressions as emitted, with every multiply-add as a node. Takes: rewritten expressions of a
-   model. Makes: the same in another pool, where sharing and order no longer decide any bit. */
+/* Which sums take in a product, and expressions as emitted, with every multiply-add as a node.
+   Takes: rewritten expressions of a model. Makes: the same in another pool, where sharing and order
+   no longer decide any bit. */
 #include "gen/source/emit.h"
+
+int emit_product_in(const model *m, const int *uses, const expr_node *sum) {
+    if (m->arranged || m->dtype >= DTYPE_REALS || (sum->op != EXPR_ADD && sum->op != EXPR_SUBTRACT))
+        return -1;
+    for (int k = 1; k >= 0; k--)
+        if (expr_get(m->pool, sum->operand[k])->op == EXPR_MULTIPLY && uses[sum->operand[k]] == 1)
+            return k;
+    return -1;
+}
+
+int *emit_uses(job *j, const expr_pool *pool, const bool *live, const expr_id *roots, int count) {
+    int *uses = job_array(j, (size_t)pool->count, sizeof *uses);
+    for (int i = 0; i < count; i++)
+        uses[roots[i]]++;
+    for (int i = 0; i < pool->count; i++)
+        for (int k = 0; live[i] && k < expr_words[expr_get(pool, i)->op].operands; k++)
+            uses[expr_get(pool, i)->operand[k]]++;
+    return uses;
+}
 
 /* A sum with one of its products; signs are exact. */
 static expr_id make_fma(expr_pool *to, const expr_pool *from, const expr_node *n, int product,

@@ -1,21 +1,10 @@
 /* Reads a CUDA text into a graph. Takes: text as clang-format lays it out. Makes: its declarations
    and members, and the names that each declares. */
-#include "gen/source/graph.h"
+#include "gen/source/trim.h"
 
 #include "base/hash.h"
 
 #include <string.h>
-
-/* Room for one more in a list of the job's. */
-static void *grown(job *j, void *list, int count, int *capacity, size_t bytes) {
-    if (count < *capacity)
-        return list;
-    *capacity = *capacity == 0 ? 256 : 2 * *capacity;
-    void *made = job_array(j, (size_t)*capacity, bytes);
-    if (count > 0)
-        memcpy(made, list, (size_t)count * bytes);
-    return made;
-}
 
 /* ---- names -------------------------------------------------------------------------------------
  */
@@ -31,7 +20,7 @@ name *graph_name(graph *g, span s, int scope) {
         if (n->scope == scope && same_text(n->at, s))
             return n;
     }
-    g->names = grown(g->job, g->names, g->name_count, &g->name_capacity, sizeof *g->names);
+    g->names = job_grow(g->job, g->names, (size_t)g->name_count, sizeof *g->names);
     g->names[g->name_count] = (name){.at = s, .scope = scope, .next = *head};
     *head = g->name_count;
     return &g->names[g->name_count++];
@@ -46,8 +35,7 @@ bool graph_declares(const graph *g, const node *n, const name *wanted) {
 
 static void declare(graph *g, node *n, span s) {
     const int declared = (int)(graph_name(g, s, n->scope) - g->names);
-    g->declared =
-        grown(g->job, g->declared, g->declared_count, &g->declared_capacity, sizeof *g->declared);
+    g->declared = job_grow(g->job, g->declared, (size_t)g->declared_count, sizeof *g->declared);
     if (n->name_count++ == 0)
         n->first_name = g->declared_count;
     g->declared[g->declared_count++] = declared;

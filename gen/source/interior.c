@@ -1,3 +1,5 @@
+/* The interior: where conditions on positions have one answer. Takes: expressions. Makes: how far
+   from the ends of the grid that is so, and the functions by which a kernel asks. */
 #include "gen/source/emit.h"
 
 #include <math.h>
@@ -289,4 +291,66 @@ const interior *interior_find(job *j, const model *m, const expr_id *roots, int 
     const bool *inside = interior_live(j, m->pool, in, roots, count);
     in->place = places_of(&f, in, inside);
     return saved(&f, inside) >= LEAST_SAVED ? in : NULL;
+}
+
+/* ---- as CUDA --------------------------------------------------------------------------------- */
+
+/* Whether the condition holds for the cell at `place`, of the kernel's axis. */
+static void write_along(text *out, const emitter *e, const interior *in, int axis) {
+    if (axis == 0 && in->first_step > 0)
+        text_printf(out, "    if (axis == 0 && (arguments.step < %d%s))\n        return false;\n",
+                    in->first_step,
+                    e->model->dtype == DTYPE_FLOAT
+                        ? job_print(out->job, " || arguments.step >= %d", STEPS_MOST)
+                        : "");
+    const int of = e->axes[axis];
+    const int *margin = of < 0 ? NULL : in->margin[of];
+    if (margin == NULL || (margin[0] == 0 && margin[1] == 0))
+        return;
+    const bool wraps = e->model->sides[of][0].kind == BOUNDARY_PERIODIC;
+    text_printf(out, "    if constexpr (axis == %d) {\n", axis);
+    text_printf(out,
+                wraps ? "        const long long place = wrapped(arguments.origin[%d] + i, "
+                        "arguments.global[%d]);\n        return "
+                      : "        const long long place = arguments.origin[%d] + i;\n"
+                        "        return ",
+                axis, axis);
+    if (margin[0] > 0)
+        text_printf(out, "place >= %d%s", margin[0], margin[1] > 0 ? " && " : "");
+    if (margin[1] > 0)
+        text_printf(out, "place < arguments.global[%d] - %d", axis, margin[1]);
+    if (e->model->dtype == DTYPE_FLOAT)
+        text_printf(out, " && arguments.global[%d] <= %d", axis, INTERIOR_MOST);
+    text_add(out, ";\n    }\n");
+}
+
+void emit_places(text *out, const emitter *e, const interior *in) {
+    const expr_pool *pool = e->model->pool;
+    expr_id *roots = job_array(out->job, (size_t)pool->count, sizeof *roots);
+    const char **targets = job_array(out->job, (size_t)pool->count, sizeof *targets);
+    int count = 0;
+    text_add(out,
+             "// Whether conditions on the place have one answer at cell i of an axis, as they "
+             "have away from the edges.\n"
+             "template <int axis>\n__device__ __forceinline__ bool interior_along(const "
+             "Arguments &arguments, long long i) {\n");
+    for (int axis = 0; axis < AXES; axis++)
+        write_along(out, e, in, axis);
+    text_add(out, "    return true;\n}\n\n// What such conditions select: here what they do there."
+                  "\nstruct Places {\n");
+    for (expr_id id = 0; id < pool->count; id++)
+        if (in->place[id] > 0) {
+            text_printf(out, "    Real place%d = ", in->place[id]);
+            emit_constant(out, e->model->dtype, expr_get(pool, in->side[id])->value);
+            text_add(out, ";\n");
+            targets[count] = job_print(out->job, "places.place%d =", in->place[id]);
+            roots[count++] = id;
+        }
+    text_add(out,
+             "};\n\ntemplate <class At>\n__device__ __forceinline__ Places find_places(const At "
+             "&at, const Arguments &arguments) {\n    Places places;\n");
+    emitter plain = *e;
+    plain.interior = NULL;
+    emit_statements(out, &plain, roots, targets, count);
+    text_add(out, "    return places;\n}\n\n");
 }

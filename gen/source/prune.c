@@ -1,6 +1,6 @@
 /* Pruning: leaves out every declaration and member that no kernel reaches by a name. Takes: text.
    Makes: the text of the nodes that stay. */
-#include "gen/source/graph.h"
+#include "gen/source/trim.h"
 
 #include <string.h>
 

@@ -4,7 +4,6 @@
 #include "gen/space/space.h"
 #include "gen/stencil/method.h"
 #include "gen/stencil/schedule.h"
-#include "gen/stencil/stencil.h"
 
 #include <assert.h>
 #include <string.h>

@@ -201,7 +201,6 @@ typedef struct attempt {
     const family_request *request;
     const char *plan;
     bool accepted;
-    job *job;
 } attempt;
 
 static void try_plan(job *j, void *argument) {
@@ -214,16 +213,10 @@ static void try_plan(job *j, void *argument) {
         s->family->space_agrees(&b, a->plan) && strcmp(s->family->plan(j, s, &r), a->plan) == 0;
 }
 
-static void end_attempt(void *argument) {
-    job_end(((attempt *)argument)->job);
-}
-
 bool plan_accepted(job *j, const subject *s, const family_request *r, const char *plan) {
     attempt a = {.subject = s, .request = r, .plan = plan};
-    const fault f = job_run(job_allocator(j), try_plan, &a, &a.job);
-    if (f == FAULT_MEMORY)
-        job_fail_as(j, a.job);
-    end_attempt(&a);
+    fault f;
+    job_inner_end(j, job_inner(j, try_plan, &a, &f));
     return f == FAULT_NONE && a.accepted;
 }
 

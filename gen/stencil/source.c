@@ -96,7 +96,7 @@ void source_describe_launch(const plan *p, program_launch *l) {
     l->grid.vector = p->schedule.vector;
     l->grid.steps = 1;
     l->grid.lane = p->form->lane != NULL ? p->form->lane(p) : 1;
-    l->grid.abreast = p->form->abreast != NULL && p->form->abreast(p);
+    l->abreast = p->form->abreast != NULL && p->form->abreast(p);
     for (int k = 0; k < AXES; k++) {
         l->grid.axes[k] = p->axes[k];
         l->per_block[k] = p->per_block[k];

@@ -2,8 +2,6 @@
    with it. Takes: a subject and a request. Makes: a build; a row of `explain` for each method.
    Textbook: D. Kirk, W. Hwu, I. El Hajj, Programming Massively Parallel Processors, chapter on
    stencils, which counts only loads, for a cubic input tile of width T. */
-#include "gen/stencil/stencil.h"
-
 #include "gen/stencil/method.h"
 #include "gen/stencil/schedule.h"
 #include "gen/stencil/source.h"
@@ -88,8 +86,7 @@ typedef struct attempt {
     const model *model;
     const family_request *request;
     schedule wanted;
-    const plan *plan;
-    job *job;
+    const plan *plan; /* NULL: it was refused */
 } attempt;
 
 static void plan_alone(job *j, void *argument) {
@@ -98,33 +95,16 @@ static void plan_alone(job *j, void *argument) {
     a->plan = plan_make(j, a->model, &a->wanted, r->gpu, r->size, r->steps > 1 ? r->steps : 1);
 }
 
-static void end_attempt(void *argument) {
-    attempt *a = argument;
-    job_end(a->job);
-    a->job = NULL;
-}
-
-/* Plans in a job of its own, so that a refusal is an answer. The attempt lives in `j`. end_attempt
-   ends it once its results have been copied. */
-static attempt *try_plan(job *j, const model *m, const family_request *r,
-                         const schedule *constraints, int wanted) {
-    attempt *a = job_alloc(j, sizeof *a);
-    a->model = m;
-    a->request = r;
-    a->wanted = *constraints;
-    a->wanted.method = wanted;
-    job_defer(j, end_attempt, a);
-    const fault f = job_run(job_allocator(j), plan_alone, a, &a->job);
+/* In a job of its own, so that a refusal is an answer. */
+static job *try_plan(job *j, const model *m, const family_request *r, const schedule *constraints,
+                     int wanted, attempt *out) {
+    fault f;
+    *out = (attempt){.model = m, .request = r, .wanted = *constraints};
+    out->wanted.method = wanted;
+    job *own = job_inner(j, plan_alone, out, &f);
     if (f != FAULT_NONE && f != FAULT_PLAN)
-        job_fail(j, f, NULL, 0, "%s", a->job != NULL ? job_error_text(a->job) : "out of memory");
-    if (f == FAULT_PLAN)
-        a->plan = NULL;
-    return a;
-}
-
-static void done_with(job *j, attempt *a) {
-    job_keep(j, a);
-    end_attempt(a);
+        job_fail(j, f, NULL, 0, "%s", job_error_text(own));
+    return own;
 }
 
 static const char *keep(job *j, const char *text) {
@@ -180,15 +160,16 @@ static void write_plan(job *j, const model *m, const plan *p, family_row *row) {
 
 static void write_row(job *j, const model *m, const family_request *r, const schedule *wanted,
                       int method, family_row *row) {
-    attempt *a = try_plan(j, m, r, wanted, method);
+    attempt a;
+    job *own = try_plan(j, m, r, wanted, method, &a);
     row->name = methods[method]->name;
     row->bound = "";
     write_textbook(m, methods[method], row);
-    if (a->plan != NULL)
-        write_plan(j, m, a->plan, row);
+    if (a.plan != NULL)
+        write_plan(j, m, a.plan, row);
     else
-        row->refusal = keep(j, job_error_text(a->job));
-    done_with(j, a);
+        row->refusal = keep(j, job_error_text(own));
+    job_inner_end(j, own);
 }
 
 static void write_rows(job *j, const subject *s, const family_request *r, family_explanation *e) {
@@ -197,13 +178,14 @@ static void write_rows(job *j, const subject *s, const family_request *r, family
     e->rows = job_array(j, METHODS, sizeof *e->rows);
     for (int method = 1; method < METHODS; method++)
         write_row(j, m, r, wanted, method, &e->rows[e->row_count++]);
-    attempt *a = try_plan(j, m, r, wanted, wanted->method);
-    e->reason = keep(j, a->plan != NULL ? a->plan->reason : job_error_text(a->job));
-    for (int i = 0; i < e->row_count && a->plan != NULL; i++)
-        e->rows[i].chosen = strcmp(e->rows[i].name, plan_method(a->plan)->name) == 0;
-    if (a->plan != NULL)
-        e->memory = source_memory(j, m, a->plan);
-    done_with(j, a);
+    attempt a;
+    job *own = try_plan(j, m, r, wanted, wanted->method, &a);
+    e->reason = keep(j, a.plan != NULL ? a.plan->reason : job_error_text(own));
+    for (int i = 0; i < e->row_count && a.plan != NULL; i++)
+        e->rows[i].chosen = strcmp(e->rows[i].name, plan_method(a.plan)->name) == 0;
+    if (a.plan != NULL)
+        e->memory = source_memory(j, m, a.plan);
+    job_inner_end(j, own);
 }
 
 void stencil_explain(job *j, const subject *s, const family_request *r, family_explanation *e) {

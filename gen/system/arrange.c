@@ -1,12 +1,8 @@
 /* Which launches make a step, and how each walks the grid. Takes: a system and a request. Makes:
    the stages that share a launch, and a plan for each launch; and the line that says so. */
-#include "gen/system/arranging.h"
-
-#include "gen/system/chain.h"
-#include "gen/system/fuse.h"
-
 #include "gen/stencil/method.h"
 #include "gen/stencil/schedule.h"
+#include "gen/system/launches.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -146,12 +142,11 @@ typedef struct attempt {
     const char *line;
     double seconds; /* of the launch, or INFINITY */
     const char *why;
-    job *job;
 } attempt;
 
 static bool put_together(job *j, const attempt *t, system_stage *out, const char **why) {
     const system_model *s = t->arranging->system;
-    return t->chain ? system_chain(j, s, t->first, t->last, out, why)
+    return t->chain ? system_chain(j, s, t->first, t->last, 1, out, why)
                     : system_fuse(j, s, t->first, t->last, out, why);
 }
 
@@ -178,30 +173,20 @@ static void try_group(job *j, void *argument) {
     t->seconds = plan_stage(&a, &fused, t->line)->estimate.seconds + SYSTEM_LAUNCH_SECONDS;
 }
 
-static void end_attempt(void *argument) {
-    attempt *t = argument;
-    job_end(t->job);
-    t->job = NULL;
-}
-
 static double attempt_seconds(const arranging *a, int first, int last, bool chain, const char *line,
                               const char **why) {
-    attempt *t = job_alloc(a->job, sizeof *t);
-    *t = (attempt){.arranging = a,
-                   .first = first,
-                   .last = last,
-                   .chain = chain,
-                   .line = line,
-                   .seconds = INFINITY};
-    job_defer(a->job, end_attempt, t);
-    const fault f = job_run(job_allocator(a->job), try_group, t, &t->job);
-    if (f == FAULT_MEMORY)
-        job_fail(a->job, f, NULL, 0, "out of memory");
-    const char *said = f != FAULT_NONE ? job_error_text(t->job) : t->why;
+    attempt t = {.arranging = a,
+                 .first = first,
+                 .last = last,
+                 .chain = chain,
+                 .line = line,
+                 .seconds = INFINITY};
+    fault f;
+    job *own = job_inner(a->job, try_group, &t, &f);
+    const char *said = f != FAULT_NONE ? job_error_text(own) : t.why;
     *why = said != NULL ? job_copy(a->job, said, strlen(said)) : NULL;
-    job_keep(a->job, t);
-    end_attempt(t);
-    return t->seconds;
+    job_inner_end(a->job, own);
+    return t.seconds;
 }
 
 /* The faster of the two ways that the line leaves; *chain says which. */

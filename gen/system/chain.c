@@ -5,9 +5,7 @@
    Along an axis all rules are periodic, or none is. Beyond an end a source has one rule for all its
    readers. Cells that repeat others are made where the others are made, so all rules that repeat
    cells of an end are the same. */
-#include "gen/system/chain.h"
-
-#include "gen/system/fusing.h"
+#include "gen/system/launches.h"
 
 #include <assert.h>
 #include <string.h>
@@ -21,10 +19,6 @@ typedef struct chaining {
 } chaining;
 
 static const char differ[] = "their boundaries differ";
-
-static const model_side *rule_of(const model *m, const model_array *a, int axis, int side) {
-    return model_side_of(m, a->field, axis, side);
-}
 
 static int reach_of(const model_array *a, int axis, int side) {
     return side == 0 ? a->low[axis] : a->high[axis];
@@ -55,39 +49,6 @@ static int source_before(const chaining *c, int entry, const char *name, bool pr
     return c->arrays[2 * fusing_name(f, name) + previous];
 }
 
-static bool is_written_before(const fusing *f, const char *name) {
-    for (int k = 0; k < f->first; k++)
-        if (fusing_output(f->system->stages[k].model, name) >= 0)
-            return true;
-    return false;
-}
-
-static bool is_only_written(const fusing *f, const char *name) {
-    const model *whole = f->system->whole;
-    for (int i = 0; i < whole->field_count; i++)
-        if (whole->fields[i].use == USE_OUT && strcmp(whole->fields[i].name, name) == 0)
-            return true;
-    return false;
-}
-
-static bool keeps_cells(const model *m) {
-    for (int axis = 0; axis < m->dims; axis++)
-        if ((m->sides[axis][0].kind == BOUNDARY_FIXED && m->low[axis] > 0) ||
-            (m->sides[axis][1].kind == BOUNDARY_FIXED && m->high[axis] > 0))
-            return true;
-    return false;
-}
-
-/* Whether memory has a value of the field before an entry: of those that `fixed` keeps. */
-static bool has_old(chaining *c, int entry, const char *name) {
-    fusing *f = c->fusing;
-    if (fusing_source(f, entry, name) >= 0)
-        return true;
-    if (is_only_written(f, name))
-        fusing_refuse(f, "a fixed boundary keeps cells of a field that is only written");
-    return !fusing_is_scratch(f->system, name) || is_written_before(f, name);
-}
-
 /* Marks the arrays and results that are read, by what entries read and what they keep. */
 static void mark_reads(chaining *c, bool arrays[2 * MAX_FIELDS],
                        bool results[CHAIN_STAGES][MAX_FIELDS]) {
@@ -99,7 +60,7 @@ static void mark_reads(chaining *c, bool arrays[2 * MAX_FIELDS],
             const model_array *a = kept ? NULL : &m->arrays[i];
             const int field = kept ? m->outputs[i - m->array_count].field : a->field;
             const char *name = m->fields[field].name;
-            if (kept ? !keeps_cells(m) || !has_old(c, e, name) : !a->used)
+            if (kept ? !system_keeps(m) || !fusing_has_old(f, e, name) : !a->used)
                 continue;
             const int from = !kept && a->previous ? -1 : fusing_source(f, e, name);
             if (from >= 0)
@@ -163,7 +124,8 @@ static void add_stage(chaining *c, int e) {
     }
     for (int o = 0; o < m->output_count; o++) {
         const char *name = m->fields[m->outputs[o].field].name;
-        s->old[o] = keeps_cells(m) && has_old(c, e, name) ? source_before(c, e, name, false) : -1;
+        s->old[o] =
+            system_keeps(m) && fusing_has_old(f, e, name) ? source_before(c, e, name, false) : -1;
         s->makes[o] = c->results[e][o];
         s->stored[o] = stored_as(c, e, name);
     }
@@ -190,12 +152,12 @@ static void ask(chaining *c, chain_source *source, int axis, int side, const mod
 static void ask_rules(chaining *c, const chain_stage *s, int i, int axis, int side) {
     const model_array *a = &s->model->arrays[i];
     chain_source *source = &c->chain->sources[s->from[i]];
-    const model_side *rule = rule_of(s->model, a, axis, side);
+    const model_side *rule = model_side_of(s->model, a->field, axis, side);
     ask(c, source, axis, side, rule);
     if (rule->kind != BOUNDARY_MIRROR)
         return;
     static const model_side nearest = {.kind = BOUNDARY_CLAMP};
-    const model_side *other = rule_of(s->model, a, axis, 1 - side);
+    const model_side *other = model_side_of(s->model, a->field, axis, 1 - side);
     ask(c, source, axis, 1 - side, other->kind == BOUNDARY_FIXED ? &nearest : other);
     c->chain->mirrored[axis] = true;
 }
@@ -296,7 +258,6 @@ static void find_edges(chaining *c) {
    arrays are read. */
 static void finish(chaining *c) {
     model *m = c->whole;
-    m->pool = expr_pool_new(c->fusing->job);
     expr_id value = expr_constant(m->pool, 1);
     static const int here[AXES] = {0, 0, 0};
     for (int i = 0; i < c->chain->source_count; i++) {
@@ -337,22 +298,8 @@ static void refuse_steps(fusing *f) {
 static model *chain_model(chaining *c) {
     fusing *f = c->fusing;
     bool arrays[2 * MAX_FIELDS] = {false}, results[CHAIN_STAGES][MAX_FIELDS] = {{false}};
-    const model *first = entry_model(f, 0);
-    model *m = c->whole = job_alloc(f->job, sizeof *m);
-    model_chain *chain = c->chain = job_alloc(f->job, sizeof *chain);
-    *m = (model){.name = first->name,
-                 .file = first->file,
-                 .line = first->line,
-                 .dims = first->dims,
-                 .dtype = first->dtype,
-                 .shape = SHAPE_UPDATE,
-                 .parameter_count = first->parameter_count,
-                 .declared = true,
-                 .arranged = true,
-                 .nonlinear = true,
-                 .chain = chain,
-                 .schedule = first->schedule};
-    memcpy(m->parameters, first->parameters, sizeof m->parameters);
+    model *m = c->whole = fusing_blank(f);
+    m->chain = c->chain = job_alloc(f->job, sizeof *c->chain);
     memset(c->arrays, 0xff, sizeof c->arrays); /* −1 */
     mark_reads(c, arrays, results);
     add_fields(c, arrays);
@@ -365,8 +312,8 @@ static model *chain_model(chaining *c) {
     return m;
 }
 
-static bool chain_new(job *j, const system_model *system, int first, int last, int steps,
-                      system_stage *out, const char **why) {
+bool system_chain(job *j, const system_model *system, int first, int last, int steps,
+                  system_stage *out, const char **why) {
     static_assert((int)CHAIN_STAGES == (int)MOST_ENTRIES, "a stage for each entry");
     fusing *f = job_alloc(j, sizeof *f);
     fusing_begin(f, j, system, first, last, steps);
@@ -381,14 +328,4 @@ static bool chain_new(job *j, const system_model *system, int first, int last, i
     }
     *why = f->why;
     return f->why == NULL;
-}
-
-bool system_chain(job *j, const system_model *system, int first, int last, system_stage *out,
-                  const char **why) {
-    return chain_new(j, system, first, last, 1, out, why);
-}
-
-bool system_chain_steps(job *j, const system_model *system, int steps, system_stage *out,
-                        const char **why) {
-    return chain_new(j, system, 0, system->stage_count - 1, steps, out, why);
 }

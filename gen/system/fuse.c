@@ -1,10 +1,8 @@
 /* Fusing stages: what each reads of the others is substituted, at the point or next to it. A stage
    that is repeated stands in a row as often. fuse_edges.c says where that is the same near an edge,
-   and fuse_model.c makes a model of it. */
-#include "gen/system/fuse.h"
-
+   and their model has the fields, arrays and outputs of those that are read or stored. */
 #include "gen/source/emit.h"
-#include "gen/system/fusing.h"
+#include "gen/system/launches.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -60,6 +58,29 @@ bool fusing_is_scratch(const system_model *s, const char *name) {
         if (strcmp(s->scratch[i], name) == 0)
             return true;
     return false;
+}
+
+static bool is_only_written(const fusing *f, const char *name) {
+    const model *whole = f->system->whole;
+    for (int i = 0; i < whole->field_count; i++)
+        if (whole->fields[i].use == USE_OUT && strcmp(whole->fields[i].name, name) == 0)
+            return true;
+    return false;
+}
+
+static bool is_written_before(const fusing *f, const char *name) {
+    for (int k = 0; k < f->first; k++)
+        if (fusing_output(f->system->stages[k].model, name) >= 0)
+            return true;
+    return false;
+}
+
+bool fusing_has_old(fusing *f, int entry, const char *name) {
+    if (fusing_source(f, entry, name) >= 0)
+        return true;
+    if (is_only_written(f, name))
+        fusing_refuse(f, "a fixed boundary keeps cells of a field that is only written");
+    return !fusing_is_scratch(f->system, name) || is_written_before(f, name);
 }
 
 static void list_names(fusing *f) {
@@ -186,6 +207,134 @@ static void copy_results(fusing *f, expr_id roots[MAX_FIELDS]) {
     }
 }
 
+/* ---- the model ------------------------------------------------------------------------------- */
+
+static void note_reach(model *m, model_array *a, const int d[AXES]) {
+    a->used = true;
+    m->points++;
+    for (int axis = 0; axis < AXES; axis++) {
+        a->low[axis] = -d[axis] > a->low[axis] ? -d[axis] : a->low[axis];
+        a->high[axis] = d[axis] > a->high[axis] ? d[axis] : a->high[axis];
+        m->low[axis] = a->low[axis] > m->low[axis] ? a->low[axis] : m->low[axis];
+        m->high[axis] = a->high[axis] > m->high[axis] ? a->high[axis] : m->high[axis];
+        m->radius = m->low[axis] > m->radius ? m->low[axis] : m->radius;
+        m->radius = m->high[axis] > m->radius ? m->high[axis] : m->radius;
+    }
+}
+
+model_field fusing_field(const fusing *f, int n, const bool reads[2]) {
+    const bool fresh =
+        (fusing_is_scratch(f->system, f->names[n]) && !reads[0]) || is_only_written(f, f->names[n]);
+    return (model_field){.name = f->names[n],
+                         .use = !f->stored[n] ? USE_IN
+                                : fresh       ? USE_OUT
+                                              : USE_INOUT,
+                         .levels = reads[1] ? 2 : 1};
+}
+
+/* Fields and arrays that the expressions have; `map` numbers the arrays. */
+static void add_fields(const fusing *f, model *m, const bool *used, int *map) {
+    for (int n = 0; n < f->name_count; n++) {
+        const bool *reads = &used[2 * n];
+        if (!reads[0] && !reads[1] && !f->stored[n])
+            continue;
+        const model_field field = fusing_field(f, n, reads);
+        for (int level = 0; level < field.levels && field.use != USE_OUT; level++) {
+            map[2 * n + level] = m->array_count;
+            m->arrays[m->array_count++] =
+                (model_array){.field = m->field_count, .previous = level == 1};
+        }
+        if (f->stored[n])
+            m->outputs[m->output_count++] = (model_output){m->field_count, EXPR_NONE};
+        m->fields[m->field_count++] = field;
+    }
+}
+
+/* The live nodes in a pool of the model's own. */
+static void move_nodes(const fusing *f, const expr_id *roots, model *m) {
+    expr_id live_roots[MAX_FIELDS];
+    bool used[2 * MAX_FIELDS] = {false};
+    int map[2 * MAX_FIELDS], count = 0;
+    for (int n = 0; n < f->name_count; n++)
+        if (f->stored[n])
+            live_roots[count++] = roots[n];
+    const bool *live = expr_live(f->pool, f->job, live_roots, count);
+    expr_id *moved = job_array(f->job, (size_t)f->pool->count + 1, sizeof *moved);
+    for (int i = 0; i < f->pool->count; i++)
+        if (live[i] && expr_get(f->pool, i)->op == EXPR_TAP)
+            used[expr_get(f->pool, i)->index] = true;
+    add_fields(f, m, used, map);
+    for (int i = 0; i < f->pool->count; i++) {
+        const expr_node *n = expr_get(f->pool, i);
+        if (!live[i])
+            continue;
+        if (n->op == EXPR_TAP)
+            note_reach(m, &m->arrays[map[n->index]], n->d);
+        expr_id operand[3] = {EXPR_NONE, EXPR_NONE, EXPR_NONE};
+        for (int k = 0; k < expr_words[n->op].operands; k++)
+            operand[k] = moved[n->operand[k]];
+        moved[i] = n->op == EXPR_TAP         ? expr_tap(m->pool, map[n->index], n->d)
+                   : n->op == EXPR_CONSTANT  ? expr_constant(m->pool, n->value)
+                   : n->op == EXPR_PARAMETER ? expr_parameter(m->pool, n->index)
+                   : n->op == EXPR_POSITION
+                       ? expr_position_plus(m->pool, (position)n->index, n->d[0])
+                       : expr_make(m->pool, n->op, operand[0], operand[1], operand[2]);
+    }
+    for (int o = 0; o < m->output_count; o++)
+        m->outputs[o].value = moved[live_roots[o]];
+}
+
+/* What `fixed` keeps, of all results alike; and rules of fields that are not those of the others.
+ */
+static void set_sides(const fusing *f, model *m) {
+    memcpy(m->sides, f->sides, sizeof m->sides);
+    for (int axis = 0; axis < m->dims; axis++)
+        for (int side = 0; side < 2; side++) {
+            int *reach = side == 0 ? &m->low[axis] : &m->high[axis];
+            *reach = larger(*reach, f->keeps[axis][side]);
+            for (int i = 0; i < m->field_count; i++) {
+                model_field *field = &m->fields[i];
+                const asked_side *rule = &f->rules[fusing_name(f, field->name)][axis][side];
+                field->sides[axis][side] = rule->asked ? rule->side : f->sides[axis][side];
+                field->bounded[axis] |=
+                    !model_same_side(&field->sides[axis][side], &f->sides[axis][side]);
+            }
+        }
+}
+
+model *fusing_blank(const fusing *f) {
+    const model *first = entry_model(f, 0);
+    model *m = job_alloc(f->job, sizeof *m);
+    *m = (model){.name = first->name,
+                 .file = first->file,
+                 .line = first->line,
+                 .dims = first->dims,
+                 .dtype = first->dtype,
+                 .shape = SHAPE_UPDATE,
+                 .parameter_count = first->parameter_count,
+                 .declared = true,
+                 .pool = expr_pool_new(f->job),
+                 .arranged = true,
+                 .nonlinear = true,
+                 .schedule = first->schedule};
+    memcpy(m->parameters, first->parameters, sizeof m->parameters);
+    return m;
+}
+
+/* The model of the expressions, by name. */
+static model *model_of(const fusing *f, const expr_id *roots) {
+    model *m = fusing_blank(f);
+    m->positions = f->positions;
+    m->pool->ordered = true;
+    move_nodes(f, roots, m);
+    set_sides(f, m);
+    for (int e = 0; e < f->entry_count; e++) {
+        m->textbook_multiplications += entry_model(f, e)->textbook_multiplications;
+        m->textbook_additions += entry_model(f, e)->textbook_additions;
+    }
+    return m;
+}
+
 /* ---- together -------------------------------------------------------------------------------- */
 
 static void list_entries(fusing *f, int steps) {
@@ -243,6 +392,6 @@ bool system_fuse(job *j, const system_model *system, int first, int last, system
     *why = f->why;
     if (f->why != NULL)
         return false;
-    *out = (system_stage){fusing_model(f, roots), 1, first, last, false};
+    *out = (system_stage){model_of(f, roots), 1, first, last, false};
     return true;
 }

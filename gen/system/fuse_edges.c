@@ -18,7 +18,7 @@
    taps stay inside, no rule is asked. A mirror also asks for the rule of the other end: in a grid
    that is smaller than the reach its cells lie beyond that one. What `fixed` keeps must not be
    read, and is the same for all results. */
-#include "gen/system/fusing.h"
+#include "gen/system/launches.h"
 
 enum { FAR = 1 << 20 };
 

@@ -6,7 +6,7 @@
 
    Conditions ask whether a whole number is at least 0, so they are right in any type and for grids
    of any size. Away from the edges they are gone (gen/source/interior.c). */
-#include "gen/system/fusing.h"
+#include "gen/system/launches.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -104,13 +104,6 @@ expr_id fusing_read(fusing *f, int reader, int field, int from, const int at[AXE
 /* ---- what `fixed` keeps ------------------------------------------------------------------------
  */
 
-static bool is_written_before(const fusing *f, const char *name) {
-    for (int k = 0; k < f->first; k++)
-        if (fusing_output(f->system->stages[k].model, name) >= 0)
-            return true;
-    return false;
-}
-
 /* A field's value before an entry, at a place in the grid. Scratch fields begin with 0. */
 static expr_id old_value(fusing *f, int entry, const char *name, const int at[AXES]) {
     const int from = fusing_source(f, entry, name);
@@ -119,13 +112,8 @@ static expr_id old_value(fusing *f, int entry, const char *name, const int at[AX
         return c != NULL ? c->roots[fusing_output(entry_model(f, from), name)]
                          : expr_constant(f->pool, 0);
     }
-    if (fusing_is_scratch(f->system, name) && !is_written_before(f, name))
-        return expr_constant(f->pool, 0);
-    const model *whole = f->system->whole;
-    for (int i = 0; i < whole->field_count; i++)
-        if (whole->fields[i].use == USE_OUT && strcmp(whole->fields[i].name, name) == 0)
-            fusing_refuse(f, "a fixed boundary keeps cells of a field that is only written");
-    return fusing_load(f, name, false, at);
+    return fusing_has_old(f, entry, name) ? fusing_load(f, name, false, at)
+                                          : expr_constant(f->pool, 0);
 }
 
 expr_id fusing_keep(fusing *f, int entry, int output, const int at[AXES], expr_id made) {

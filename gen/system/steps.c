@@ -1,10 +1,8 @@
 /* Several steps of a system in one launch, as a chain of all their stages. Takes: a system and a
    request, which may ask for them. Makes: the arrangement, with the one of single steps. */
-#include "gen/system/arranging.h"
-#include "gen/system/chain.h"
-
 #include "gen/stencil/method.h"
 #include "gen/stencil/schedule.h"
+#include "gen/system/launches.h"
 
 #include <math.h>
 
@@ -61,7 +59,8 @@ static arrangement *arrange_steps(job *j, const arrangement *single, const famil
     arranging a = {j, system, r, NULL, out};
     system_stage stage;
     *why = "a step takes several launches";
-    if (!is_one_launch(j, single) || !system_chain_steps(j, system, steps, &stage, why))
+    if (!is_one_launch(j, single) ||
+        !system_chain(j, system, 0, system->stage_count - 1, steps, &stage, why))
         return NULL;
     arranging_add(&a, &stage, line_of_launch(j, system, r->schedule));
     out->steps = steps;
@@ -76,7 +75,6 @@ typedef struct steps_attempt {
     const family_request *request;
     int steps;
     double seconds; /* a step, or INFINITY */
-    job *job;
 } steps_attempt;
 
 static void try_steps(job *j, void *argument) {
@@ -87,22 +85,12 @@ static void try_steps(job *j, void *argument) {
         t->seconds = made->seconds;
 }
 
-static void end_steps(void *argument) {
-    steps_attempt *t = argument;
-    job_end(t->job);
-    t->job = NULL;
-}
-
 static double seconds_of_steps(job *j, const arrangement *single, const family_request *r,
                                int steps) {
-    steps_attempt *t = job_alloc(j, sizeof *t);
-    *t = (steps_attempt){single, r, steps, INFINITY, NULL};
-    job_defer(j, end_steps, t);
-    if (job_run(job_allocator(j), try_steps, t, &t->job) == FAULT_MEMORY)
-        job_fail(j, FAULT_MEMORY, NULL, 0, "out of memory");
-    job_keep(j, t);
-    end_steps(t);
-    return t->seconds;
+    steps_attempt t = {single, r, steps, INFINITY};
+    fault f;
+    job_inner_end(j, job_inner(j, try_steps, &t, &f));
+    return t.seconds;
 }
 
 /* How many steps pay, of a run of several, in strips of warps, which alone are fast enough. 1:

@@ -148,6 +148,88 @@ static void find_subject(job *j, build_request *r, const spec *s) {
     r->subject = s->subjects[o->index];
 }
 
+/* ---- points ---------------------------------------------------------------------------------- */
+
+/* What a kernel knows of its spec's points: the sets, and the program of their kernels. */
+
+static int find_point_array(const program *p, const char *name) {
+    int i = 0;
+    while (strcmp(p->arrays[i].name, name) != 0)
+        i++;
+    return i;
+}
+
+static const kernel_sets *points_of(job *j, const model *m, const char *target) {
+    if (m->set_count == 0)
+        return NULL;
+    kernel_sets *points = job_alloc(j, sizeof *points);
+    kernel_set *sets = job_array(j, (size_t)m->set_count, sizeof *sets);
+    points->program = points_program(j, m, target);
+    points->sets = sets;
+    points->count = m->set_count;
+    for (int i = 0; i < m->set_count; i++) {
+        const char *field = m->fields[m->sets[i].field].name;
+        sets[i] = (kernel_set){.name = m->sets[i].name,
+                               .field = field,
+                               .target = find_point_array(points->program, field),
+                               .injects = m->sets[i].injects};
+    }
+    return points;
+}
+
+/* ---- monitors -------------------------------------------------------------------------------- */
+
+/* What a kernel knows of its spec's monitors, and requests for their maps. */
+
+static int find_monitor(const model *m, const char *name) {
+    int i = 0;
+    while (i < m->monitor_count && strcmp(m->monitors[i].name, name) != 0)
+        i++;
+    return i;
+}
+
+static void find_map(job *j, build_request *r) {
+    const char *name = r->options.monitor;
+    if (name == NULL)
+        return;
+    const model *m = r->subject->expressions;
+    const int i = find_monitor(m, name);
+    if (i == m->monitor_count) {
+        text known = text_new(j);
+        for (int k = 0; k < m->monitor_count; k++)
+            text_printf(&known, "%s%s", k > 0 ? ", " : "; known: ", m->monitors[k].name);
+        context_refuse(j, "'%s' has no monitor '%s'%s", m->name, name, known.data);
+    }
+    r->subject = m->monitors[i].subject;
+    r->whole = m;
+    r->options.steps = 1;
+}
+
+static kernel_monitor describe_monitor(const model_monitor *m) {
+    kernel_monitor made = {.name = m->name, .op = m->op, .identity = m->identity};
+    for (int axis = 0; axis < PROGRAM_AXES; axis++) {
+        made.low[axis] = m->map->low[axis];
+        made.high[axis] = m->map->high[axis];
+        made.mirrors[axis] = model_mirrors(m->map, axis);
+    }
+    return made;
+}
+
+static void describe_monitors(job *j, const build_request *r, sg_kernel *k) {
+    const model *m = r->whole != NULL ? r->whole : r->subject->expressions;
+    kernel_monitor *list = job_array(j, (size_t)m->monitor_count, sizeof *list);
+    for (int i = 0; i < m->monitor_count; i++)
+        list[i] = describe_monitor(&m->monitors[i]);
+    if (r->whole != NULL) {
+        k->maps_for = &list[find_monitor(m, r->options.monitor)];
+        return;
+    }
+    k->monitors = list;
+    k->info.monitors = m->monitor_count;
+}
+
+/* ---- requests -------------------------------------------------------------------------------- */
+
 void build_read(job *j, build_request *r) {
     context_read(j, &r->options, sizeof r->options, r->given, "sg_build_options");
     const spec_constants constants = read_constants(j, &r->options);
@@ -157,7 +239,7 @@ void build_read(job *j, build_request *r) {
     find_subject(j, r, s);
     if (r->subject->expressions->set_count > 0)
         r->options.steps = 1; /* points are served after each step */
-    build_find_map(j, r);
+    find_map(j, r);
     r->gpu = plans_attach(j, r->context, find_gpu(j, r));
     find_size(j, r, r->subject);
     if (r->options.matrix != NULL && r->subject->family->kind == PROGRAM_PRODUCT)
@@ -250,10 +332,10 @@ static sg_kernel *make_kernel(job *j, const build_request *r, const family_build
     k->program = made;
     k->subject = r->subject;
     k->unlaunchable = "only its source was asked for";
-    k->points = build_points(j, r->subject->expressions, made->target);
+    k->points = points_of(j, r->subject->expressions, made->target);
     write_texts(j, k, b);
     write_info(k, r, b);
-    build_monitors(j, r, k);
+    describe_monitors(j, r, k);
     return k;
 }
 
@@ -326,84 +408,4 @@ sg_status sg_build(sg_context *context, const char *spec_path, const sg_build_op
     if (status == SG_OK)
         *out = kernels_add(context, b.kernel);
     return status;
-}
-
-/* ---- points ---------------------------------------------------------------------------------- */
-
-/* What a kernel knows of its spec's points: the sets, and the program of their kernels. */
-
-static int find_point_array(const program *p, const char *name) {
-    int i = 0;
-    while (strcmp(p->arrays[i].name, name) != 0)
-        i++;
-    return i;
-}
-
-const kernel_sets *build_points(job *j, const model *m, const char *target) {
-    if (m->set_count == 0)
-        return NULL;
-    kernel_sets *points = job_alloc(j, sizeof *points);
-    kernel_set *sets = job_array(j, (size_t)m->set_count, sizeof *sets);
-    points->program = points_program(j, m, target);
-    points->sets = sets;
-    points->count = m->set_count;
-    for (int i = 0; i < m->set_count; i++) {
-        const char *field = m->fields[m->sets[i].field].name;
-        sets[i] = (kernel_set){.name = m->sets[i].name,
-                               .field = field,
-                               .target = find_point_array(points->program, field),
-                               .injects = m->sets[i].injects};
-    }
-    return points;
-}
-
-/* ---- monitors -------------------------------------------------------------------------------- */
-
-/* What a kernel knows of its spec's monitors, and requests for their maps. */
-
-static int find_monitor(const model *m, const char *name) {
-    int i = 0;
-    while (i < m->monitor_count && strcmp(m->monitors[i].name, name) != 0)
-        i++;
-    return i;
-}
-
-void build_find_map(job *j, build_request *r) {
-    const char *name = r->options.monitor;
-    if (name == NULL)
-        return;
-    const model *m = r->subject->expressions;
-    const int i = find_monitor(m, name);
-    if (i == m->monitor_count) {
-        text known = text_new(j);
-        for (int k = 0; k < m->monitor_count; k++)
-            text_printf(&known, "%s%s", k > 0 ? ", " : "; known: ", m->monitors[k].name);
-        context_refuse(j, "'%s' has no monitor '%s'%s", m->name, name, known.data);
-    }
-    r->subject = m->monitors[i].subject;
-    r->whole = m;
-    r->options.steps = 1;
-}
-
-static kernel_monitor describe_monitor(const model_monitor *m) {
-    kernel_monitor made = {.name = m->name, .op = m->op, .identity = m->identity};
-    for (int axis = 0; axis < PROGRAM_AXES; axis++) {
-        made.low[axis] = m->map->low[axis];
-        made.high[axis] = m->map->high[axis];
-        made.mirrors[axis] = model_mirrors(m->map, axis);
-    }
-    return made;
-}
-
-void build_monitors(job *j, const build_request *r, sg_kernel *k) {
-    const model *m = r->whole != NULL ? r->whole : r->subject->expressions;
-    kernel_monitor *list = job_array(j, (size_t)m->monitor_count, sizeof *list);
-    for (int i = 0; i < m->monitor_count; i++)
-        list[i] = describe_monitor(&m->monitors[i]);
-    if (r->whole != NULL) {
-        k->maps_for = &list[find_monitor(m, r->options.monitor)];
-        return;
-    }
-    k->monitors = list;
-    k->info.monitors = m->monitor_count;
 }

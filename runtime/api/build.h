@@ -47,15 +47,6 @@ void build_judge_matrix(job *, const build_request *);
 struct family;
 sg_kind build_kind(const struct family *);
 
-/* What a kernel knows of the points of a model; NULL: there are none. */
-struct model;
-const struct kernel_sets *build_points(job *, const struct model *, const char *target);
-
-/* Its monitors, in the kernel; of a map, also which one it is. A request for a map gets the map's
-   subject. */
-void build_monitors(job *, const build_request *, struct sg_kernel *);
-void build_find_map(job *, build_request *);
-
 /* What the family is asked for. */
 struct family_request build_wanted(const build_request *);
 

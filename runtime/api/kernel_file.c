@@ -86,7 +86,6 @@ static void code_grid_launch(coder *c, const program *p, program_launch *l) {
     code_axes(c, l->grid.high, 0, MOST_NUMBER);
     code_int(c, &l->grid.vector, 1, MOST_NUMBER);
     code_int(c, &l->grid.lane, 1, MOST_NUMBER);
-    code_bool(c, &l->grid.abreast);
     code_int(c, &l->grid.steps, 1, MOST_NUMBER);
     for (int k = 0; k < PROGRAM_AXES; k++)
         code_long(c, &l->grid.least[k]);
@@ -126,6 +125,7 @@ static void code_launches(coder *c, program *p) {
         code_axes(c, l->block, 1, MOST_THREADS);
         code_size(c, &l->shared_bytes, MOST_NUMBER);
         code_bool(c, &l->barriers);
+        code_bool(c, &l->abreast);
         if (program_is_grid(p))
             code_grid_launch(c, p, l);
         else

@@ -167,7 +167,8 @@ digest check_data_march(job *j, const guarded *g, int64_t steps, uint64_t seed,
     text t = text_new(j);
     text_add(&t, describe(j, g->kernel, g->size, steps, parameters, seed));
     for (int64_t step = 0; step < steps && model_is_narrow(check_model(g->kernel)); step++)
-        text_add(&t, check_steps_stay(g, steps, step) ? " stays" : " stored");
+        text_add(&t, steps_stay(g->kernel->program, g->size, steps, g->together, step) ? " stays"
+                                                                                       : " stored");
     const blob whole = digest_piece(t.data);
     return digest_of(&whole, 1);
 }
@@ -265,10 +266,6 @@ void check_steps_launch(job *j, guarded *g, const double *parameters, int64_t wa
     guarded_fetch(j, g, wanted > 0 ? final : NULL);
 }
 
-bool check_steps_stay(const guarded *g, int64_t count, int64_t step) {
-    return steps_stay(g->kernel->program, g->size, count, g->together, step);
-}
-
 void check_steps_close(void *argument) {
     check_steps *c = argument;
     guarded_memory_free(&c->memory, c->grids, c->bytes);
@@ -298,7 +295,8 @@ void check_steps_march(job *j, check_steps *c, const guarded *g, const reference
     for (int i = 0; i < count; i++)
         c->scratch[i] = job_alloc(j, reference_steps_scratch(&c->march));
     for (int64_t step = 0; step < steps; step++) {
-        c->march.place.stays = check_steps_stay(g, steps + 1, step);
+        c->march.place.stays =
+            steps_stay(g->kernel->program, g->size, steps + 1, g->together, step);
         workers_run(g->workers, reference_steps_pieces(&c->march), make_piece, c);
         reference_steps_turn(&c->march);
     }

@@ -158,8 +158,4 @@ void check_steps_march(job *, check_steps *, const guarded *, const reference *,
                        reference_array *arrays, int64_t steps);
 void check_steps_close(void *check_steps);
 
-/* Whether the results of step `step` of so many stayed in the launch that made them (steps_stay),
-   after check_steps_launch. */
-bool check_steps_stay(const guarded *, int64_t count, int64_t step);
-
 #endif

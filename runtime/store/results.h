@@ -150,7 +150,6 @@ enum { RESULT_TIMINGS = 1 << 16, RESULT_REASON = 1 << 20 };
 const char *result_flaw(const result *);
 const char *result_place_flaw(const result_place *);
 bool result_is_time(double seconds);
-bool result_is_line(const char *); /* no control characters, and not too long; "" is one */
 
 /* Milliseconds since 1970. */
 int64_t results_now(void);
@@ -196,7 +195,6 @@ typedef struct result_drift {
     double clock, temperature; /* now: MHz, °C; NAN */
     int64_t taken;             /* milliseconds since 1970; 0: now */
 } result_drift;
-const char *result_drift_flaw(const result_drift *); /* as result_flaw */
 void results_add_drift(job *, results *, int64_t sweep, const result_drift *);
 /* The public form; the plan is the same text. */
 sg_drift results_shown_drift(const result_drift *);

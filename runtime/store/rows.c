@@ -8,6 +8,166 @@
 #include "runtime/store/base.h"
 #include "runtime/store/results.h"
 
+/* Whoever exceeds these limits is wrong: a measurement, a worker in which a wild kernel ran, or
+   a foreign database. */
+
+/* ---- texts ----------------------------------------------------------------------------------- */
+
+enum { MOST_PLAN = 4096, MOST_LINE = 4096, MOST_MODEL = 1 << 24 };
+
+/* Plans are ASCII: they are read again as schedules. */
+static bool is_plan(const char *text) {
+    const size_t length = text != NULL ? strlen(text) : 0;
+    for (size_t i = 0; i < length; i++)
+        if (text[i] < ' ' || text[i] > '~')
+            return false;
+    return length > 0 && length <= MOST_PLAN;
+}
+
+/* No control characters, and not too long; "" is one. */
+static bool is_line(const char *text) {
+    const size_t length = text != NULL ? strlen(text) : SIZE_MAX;
+    for (size_t i = 0; length <= MOST_LINE && i < length; i++)
+        if ((unsigned char)text[i] < ' ' || text[i] == 0x7f)
+            return false;
+    return length <= MOST_LINE;
+}
+
+static bool is_name(const char *text) {
+    return is_line(text) && text[0] != '\0';
+}
+
+/* ---- numbers --------------------------------------------------------------------------------- */
+
+/* Kernels take more than a picosecond, and nobody waits for thirty years. Quotients and powers
+   of such times stay within a double. */
+#define LEAST_SECONDS 1e-12
+#define MOST_SECONDS 1e9
+#define MOST_SPREAD (MOST_SECONDS / LEAST_SECONDS)
+#define LAST_MOMENT 253402300799999 /* the end of the year 9999 */
+
+/* NAN, which is "unknown", is in every range. */
+static bool within(double value, double least, double most) {
+    return !(value < least || value > most);
+}
+
+static bool is_clock(double megahertz) {
+    return within(megahertz, 0, 1e6);
+}
+
+static bool is_temperature(double degrees) {
+    return within(degrees, -273.15, 1e4);
+}
+
+/* Seconds of something that may take no time, or of something unknown. */
+static bool is_span(double seconds) {
+    return within(seconds, 0, MOST_SECONDS);
+}
+
+bool result_is_time(double seconds) {
+    return seconds >= LEAST_SECONDS && seconds <= MOST_SECONDS;
+}
+
+static bool are_times(const double *seconds, int count) {
+    if (count < 0 || count > RESULT_TIMINGS || (count > 0 && seconds == NULL))
+        return false;
+    for (int i = 0; i < count; i++)
+        if (!result_is_time(seconds[i]))
+            return false;
+    return true;
+}
+
+static bool is_moment(int64_t milliseconds) {
+    return milliseconds >= 0 && milliseconds <= LAST_MOMENT;
+}
+
+static bool is_size(const result_size *s) {
+    bool good = s->count >= 1 && s->count <= RESULT_NUMBERS;
+    for (int i = 0; good && i < s->count; i++)
+        good = s->number[i] >= 0;
+    return good;
+}
+
+/* ---- what is valid
+ * -------------------------------------------------------------------------------- */
+
+typedef struct demand {
+    bool met;
+    const char *name;
+} demand;
+
+static const char *first_unmet(const demand *list, size_t count) {
+    size_t i = 0;
+    while (i < count && list[i].met)
+        i++;
+    return i < count ? list[i].name : NULL;
+}
+
+/* Only what was right is timed, and only what was timed takes part in anything. */
+const char *result_flaw(const result *r) {
+    const bool right = r->state == RESULT_RIGHT, timed = !isnan(r->median);
+    const demand all[] = {
+        {is_plan(r->plan), "plan"},
+        {(int)r->state >= 0 && (int)r->state < RESULT_STATES, "state"},
+        {r->reason != NULL && strlen(r->reason) <= RESULT_REASON, "reason"},
+        {is_line(r->compiler), "compiler"},
+        {are_times(r->seconds, r->count), "seconds"},
+        {are_times(r->final_seconds, r->final_count), "final_seconds"},
+        {!timed || result_is_time(r->median), "median"},
+        {within(r->spread, 0, MOST_SPREAD), "spread"},
+        {within(r->estimate, 0, 1e30), "estimate"}, /* a model may expect anything */
+        {is_span(r->compile_seconds), "compile_seconds"},
+        {is_span(r->check_seconds), "check_seconds"},
+        {within(r->occupancy, 0, 1), "occupancy"},
+        {is_clock(r->clock_before), "clock_before"},
+        {is_temperature(r->temperature_before), "temperature_before"},
+        {is_clock(r->clock_after), "clock_after"},
+        {is_temperature(r->temperature_after), "temperature_after"},
+        {is_span(r->copy_seconds), "copy_seconds"},
+        {isnan(r->final) || result_is_time(r->final), "final"},
+        {isnan(r->settled) || result_is_time(r->settled), "settled"},
+        {r->driver >= 0, "driver"},
+        {r->sweep >= 0, "sweep"},
+        {r->evaluation >= 0, "evaluation"},
+        {is_moment(r->taken), "taken"},
+        {right || (r->count == 0 && !timed), "median"},
+        {timed || (isnan(r->final) && isnan(r->settled)), "settled"},
+    };
+    return first_unmet(all, sizeof all / sizeof *all);
+}
+
+const char *result_place_flaw(const result_place *p) {
+    const demand all[] = {
+        {is_name(p->family), "family"},
+        {is_name(p->name), "name"},
+        {p->model != NULL && strlen(p->model) <= MOST_MODEL, "model"},
+        {is_name(p->generator), "generator"},
+        {is_name(p->device.kind), "kind"},
+        {is_line(p->device.name), "name of the device"},
+        {is_line(p->device.arch), "arch"},
+        {p->device.multiprocessors >= 0, "multiprocessors"},
+        {p->device.memory >= 0, "memory"},
+        {is_size(&p->size), "size"},
+        {p->steps >= 1, "steps"},
+    };
+    return first_unmet(all, sizeof all / sizeof *all);
+}
+
+static const char *drift_flaw(const result_drift *d) {
+    const demand all[] = {
+        {is_plan(d->plan), "plan"},
+        {d->evaluation >= 0, "evaluation"},
+        {result_is_time(d->first), "first"},
+        {result_is_time(d->seconds), "seconds"},
+        {is_moment(d->taken), "taken"},
+        {is_clock(d->clock), "clock"},
+        {is_temperature(d->temperature), "temperature"},
+    };
+    return first_unmet(all, sizeof all / sizeof *all);
+}
+
+/* ---- reading --------------------------------------------------------------------------------- */
+
 /* A row being read; after the first bad column the others read nothing. */
 typedef struct row {
     job *job;
@@ -171,7 +331,7 @@ bool results_read_drift(job *j, results *of, sqlite3_stmt *from, result_drift *o
                           .clock = number(&r, 4),
                           .temperature = number(&r, 5),
                           .taken = whole(&r, 6, INT64_MAX)};
-    return judge(of, &r, result_drift_flaw(out));
+    return judge(of, &r, drift_flaw(out));
 }
 
 bool results_read_place(job *j, results *of, sqlite3_stmt *from, int64_t *id, result_size *size,
@@ -186,161 +346,5 @@ bool results_read_place(job *j, results *of, sqlite3_stmt *from, int64_t *id, re
 bool results_read_generator(job *j, results *of, sqlite3_stmt *from, const char **out) {
     row r = {.job = j, .from = from};
     *out = words(&r, 0);
-    return judge(of, &r, result_is_line(*out) && **out != '\0' ? NULL : "generator");
-}
-
-/* Whoever exceeds these limits is wrong: a measurement, a worker in which a wild kernel ran, or
-   a foreign database. */
-
-/* ---- texts ----------------------------------------------------------------------------------- */
-
-enum { MOST_PLAN = 4096, MOST_LINE = 4096, MOST_MODEL = 1 << 24 };
-
-/* Plans are ASCII: they are read again as schedules. */
-static bool is_plan(const char *text) {
-    const size_t length = text != NULL ? strlen(text) : 0;
-    for (size_t i = 0; i < length; i++)
-        if (text[i] < ' ' || text[i] > '~')
-            return false;
-    return length > 0 && length <= MOST_PLAN;
-}
-
-bool result_is_line(const char *text) {
-    const size_t length = text != NULL ? strlen(text) : SIZE_MAX;
-    for (size_t i = 0; length <= MOST_LINE && i < length; i++)
-        if ((unsigned char)text[i] < ' ' || text[i] == 0x7f)
-            return false;
-    return length <= MOST_LINE;
-}
-
-static bool is_name(const char *text) {
-    return result_is_line(text) && text[0] != '\0';
-}
-
-/* ---- numbers --------------------------------------------------------------------------------- */
-
-/* Kernels take more than a picosecond, and nobody waits for thirty years. Quotients and powers
-   of such times stay within a double. */
-#define LEAST_SECONDS 1e-12
-#define MOST_SECONDS 1e9
-#define MOST_SPREAD (MOST_SECONDS / LEAST_SECONDS)
-#define LAST_MOMENT 253402300799999 /* the end of the year 9999 */
-
-/* NAN, which is "unknown", is in every range. */
-static bool within(double value, double least, double most) {
-    return !(value < least || value > most);
-}
-
-static bool is_clock(double megahertz) {
-    return within(megahertz, 0, 1e6);
-}
-
-static bool is_temperature(double degrees) {
-    return within(degrees, -273.15, 1e4);
-}
-
-/* Seconds of something that may take no time, or of something unknown. */
-static bool is_span(double seconds) {
-    return within(seconds, 0, MOST_SECONDS);
-}
-
-bool result_is_time(double seconds) {
-    return seconds >= LEAST_SECONDS && seconds <= MOST_SECONDS;
-}
-
-static bool are_times(const double *seconds, int count) {
-    if (count < 0 || count > RESULT_TIMINGS || (count > 0 && seconds == NULL))
-        return false;
-    for (int i = 0; i < count; i++)
-        if (!result_is_time(seconds[i]))
-            return false;
-    return true;
-}
-
-static bool is_moment(int64_t milliseconds) {
-    return milliseconds >= 0 && milliseconds <= LAST_MOMENT;
-}
-
-static bool is_size(const result_size *s) {
-    bool good = s->count >= 1 && s->count <= RESULT_NUMBERS;
-    for (int i = 0; good && i < s->count; i++)
-        good = s->number[i] >= 0;
-    return good;
-}
-
-/* ---- the rows -------------------------------------------------------------------------------- */
-
-typedef struct demand {
-    bool met;
-    const char *name;
-} demand;
-
-static const char *first_unmet(const demand *list, size_t count) {
-    size_t i = 0;
-    while (i < count && list[i].met)
-        i++;
-    return i < count ? list[i].name : NULL;
-}
-
-/* Only what was right is timed, and only what was timed takes part in anything. */
-const char *result_flaw(const result *r) {
-    const bool right = r->state == RESULT_RIGHT, timed = !isnan(r->median);
-    const demand all[] = {
-        {is_plan(r->plan), "plan"},
-        {(int)r->state >= 0 && (int)r->state < RESULT_STATES, "state"},
-        {r->reason != NULL && strlen(r->reason) <= RESULT_REASON, "reason"},
-        {result_is_line(r->compiler), "compiler"},
-        {are_times(r->seconds, r->count), "seconds"},
-        {are_times(r->final_seconds, r->final_count), "final_seconds"},
-        {!timed || result_is_time(r->median), "median"},
-        {within(r->spread, 0, MOST_SPREAD), "spread"},
-        {within(r->estimate, 0, 1e30), "estimate"}, /* a model may expect anything */
-        {is_span(r->compile_seconds), "compile_seconds"},
-        {is_span(r->check_seconds), "check_seconds"},
-        {within(r->occupancy, 0, 1), "occupancy"},
-        {is_clock(r->clock_before), "clock_before"},
-        {is_temperature(r->temperature_before), "temperature_before"},
-        {is_clock(r->clock_after), "clock_after"},
-        {is_temperature(r->temperature_after), "temperature_after"},
-        {is_span(r->copy_seconds), "copy_seconds"},
-        {isnan(r->final) || result_is_time(r->final), "final"},
-        {isnan(r->settled) || result_is_time(r->settled), "settled"},
-        {r->driver >= 0, "driver"},
-        {r->sweep >= 0, "sweep"},
-        {r->evaluation >= 0, "evaluation"},
-        {is_moment(r->taken), "taken"},
-        {right || (r->count == 0 && !timed), "median"},
-        {timed || (isnan(r->final) && isnan(r->settled)), "settled"},
-    };
-    return first_unmet(all, sizeof all / sizeof *all);
-}
-
-const char *result_place_flaw(const result_place *p) {
-    const demand all[] = {
-        {is_name(p->family), "family"},
-        {is_name(p->name), "name"},
-        {p->model != NULL && strlen(p->model) <= MOST_MODEL, "model"},
-        {is_name(p->generator), "generator"},
-        {is_name(p->device.kind), "kind"},
-        {result_is_line(p->device.name), "name of the device"},
-        {result_is_line(p->device.arch), "arch"},
-        {p->device.multiprocessors >= 0, "multiprocessors"},
-        {p->device.memory >= 0, "memory"},
-        {is_size(&p->size), "size"},
-        {p->steps >= 1, "steps"},
-    };
-    return first_unmet(all, sizeof all / sizeof *all);
-}
-
-const char *result_drift_flaw(const result_drift *d) {
-    const demand all[] = {
-        {is_plan(d->plan), "plan"},
-        {d->evaluation >= 0, "evaluation"},
-        {result_is_time(d->first), "first"},
-        {result_is_time(d->seconds), "seconds"},
-        {is_moment(d->taken), "taken"},
-        {is_clock(d->clock), "clock"},
-        {is_temperature(d->temperature), "temperature"},
-    };
-    return first_unmet(all, sizeof all / sizeof *all);
+    return judge(of, &r, is_line(*out) && **out != '\0' ? NULL : "generator");
 }

@@ -81,7 +81,7 @@ static bool make_single(job *j, run *r, const leap *by) {
     const int count = cut_box(r, slabs, &inner);
     if (count == 0)
         return false;
-    const bool before = r->kernel->program->launches[by->way].grid.abreast;
+    const bool before = r->kernel->program->launches[by->way].abreast;
     void *early = before ? r->stream : side, *other = before ? side : r->stream;
     d->ops->order(d, j, other, early);
     for (int i = 0; i < count; i++)

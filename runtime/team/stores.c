@@ -89,7 +89,7 @@ static const program *make_program(job *j, const char *arch) {
     for (int axis = 0; axis < PROGRAM_AXES; axis++)
         p->launches->per_block[axis] = p->launches->block[axis] = 1;
     p->launches->block[0] = THREADS;
-    p->launches->barriers = true;
+    p->launches->barriers = p->launches->abreast = true;
     p->arguments_bytes = sizeof(arguments);
     return p;
 }

@@ -252,12 +252,12 @@ static bool is_known(job *j, const sweep *s, const char *plan) {
 static void anchor(job *j, sweep *s) {
     const char *schedule = s->request.options.schedule;
     planning p = {.request = &s->request};
-    job *planned;
+    fault f;
     if (s->results == NULL || schedule == NULL || schedule[0] == '\0')
         return;
-    const fault f = job_run(job_allocator(j), plan_freely, &p, &planned);
+    job *planned = job_inner(j, plan_freely, &p, &f);
     const char *plan = f == FAULT_NONE ? job_print(j, "%s", p.plan) : s->space->usual;
-    job_end(planned);
+    job_inner_end(j, planned);
     if (strcmp(plan, s->space->usual) == 0 || is_known(j, s, plan))
         return;
     s->trials[0] = (trial){.plan = plan};

@@ -90,14 +90,15 @@ template <int slots, int readers> struct Slots {
 // of the halos they share. A block says when it begins a group of planes, and waits until all have
 // begun the second group before. Results do not depend on it: where blocks of the wave do not run
 // at the same time, a block gives up waiting. Counts go on from launch to launch. Every block adds
-// one to each, so they are equal between launches, also after two that ran at the same time.
-struct Pace {
+// one to each, so they are equal between launches, also after two that ran at the same time. Blocks
+// of a launch of few planes do neither. `waves` may be under way at a time, of `groups` of planes.
+template <int waves, int groups> struct Pace {
     unsigned *counts;
     unsigned before; // what they were when the wave began
     int blocks, next; // groups begun
     bool waits;
 
-    static constexpr int planes = 2, behind = 2, looks = 64;
+    static constexpr int planes = 2, behind = 2, looks = 64, few = 16;
 
     static __device__ __forceinline__ void add(unsigned *count) {
         asm volatile("red.relaxed.gpu.global.add.u32 [%0], 1;" ::"l"(count) : "memory");
@@ -107,24 +108,24 @@ struct Pace {
         asm volatile("ld.relaxed.gpu.global.u32 %0, [%1];" : "=r"(now) : "l"(count) : "memory");
         return now;
     }
-    // `all`: of `waves` waves that may be under way at a time, counts of `groups` and of ends.
-    template <int waves, int groups>
-    __device__ __forceinline__ void begin(unsigned *all, int block, int grid, int wave) {
+    // `all`: for each wave the counts of groups and of ends. `made`: planes that the launch makes.
+    __device__ __forceinline__ void begin(unsigned *all, int block, int grid, int wave, int made) {
         const int number = block / wave;
+        next = made < few ? groups + 1 : 0;
         counts = all + number % waves * (groups + 1);
         before = look(counts + groups);
         blocks = min(wave, grid - number * wave);
         waits = blocks > 1;
     }
     __device__ __forceinline__ void plane(int k) {
-        if (k % planes != 0)
+        if (k % planes != 0 || next > groups)
             return;
         add(counts + next);
         const unsigned *const other = counts + next++ - behind;
         for (int i = 0; waits && next > behind && look(other) - before < unsigned(blocks); ++i)
             waits = i < looks;
     }
-    template <int groups> __device__ __forceinline__ void end() {
+    __device__ __forceinline__ void end() {
         for (; next <= groups; ++next)
             add(counts + next);
     }

@@ -333,18 +333,19 @@ refused 3 'short.npy' specs/heat2d5.lua --input "$folder/short.npy" --ranks 4 \
 # ---- checkpoints -----------------------------------------------------------------------------------
 
 begin 'a restart on other ranks continues with the same bytes'
-wave="specs/wave2d.lua --input u=$folder/two.npy --input c=$folder/more.npy"
+again="specs/wave2d.lua --input c=$folder/more.npy" # u is in the state
+wave="$again --input u=$folder/two.npy"
 exits 0 run $cpu $wave --steps 20 --schedule naive --output "$results/whole.npy"
 exits 0 run $cpu $wave --steps 12 --schedule naive --ranks 3x2 --output "$results/half.npy" \
     --checkpoint "$results/state" --every 4
 holds "$results" half.npy state whole.npy
 cp "$results/state" "$folder/state"
 for ranks in 1 2x2 1x5; do
-    exits 0 run $cpu $wave --steps 20 --restart "$folder/state" --ranks $ranks \
+    exits 0 run $cpu $again --steps 20 --restart "$folder/state" --ranks $ranks \
         --output "$results/rest.npy"
     alike "$results/whole.npy" "$results/rest.npy"
 done
-exits 0 run $cpu $wave --steps 20 --restart "$folder/state" --output "$results/rest.npy"
+exits 0 run $cpu $again --steps 20 --restart "$folder/state" --output "$results/rest.npy"
 alike "$results/whole.npy" "$results/rest.npy"
 clear_results
 
@@ -387,9 +388,10 @@ npy f4 "$folder/half.npy" '8, 40' $(numbers 480 9 | cut -d ' ' -f 1-320)
 # shoot PREFIX SERIES OPTION...: traces and samples go to PREFIX-*.npy. $by runs it.
 by='exits 0'
 shoot() {
-    prefix=$1 series=$2
+    prefix=$1 series=$2 begins="--input p=$folder/two.npy"
     shift 2
-    $by run $cpu "$folder/shot.lua" --input p="$folder/two.npy" --input c="$folder/u.npy" \
+    case $* in *--restart*) begins= ;; esac # the state has p
+    $by run $cpu "$folder/shot.lua" $begins --input c="$folder/u.npy" \
         --points shot="$folder/shots.npy:$series" --points echo="$folder/shots.npy:$series" \
         --points rec="$folder/recs.npy:$prefix-rec.npy" --points ground="$folder/recs.npy:$prefix-ground.npy" \
         --monitor slope="$prefix-slope.npy" --monitor cells="$prefix-cells.npy" --schedule naive \
@@ -506,7 +508,7 @@ placed="$folder/placed.lua --input $folder/two.npy"
 exits 0 run $cpu $placed --steps 7 --output "$results/whole.npy"
 exits 0 run $cpu $placed --steps 4 --ranks 2x2 --output "$results/half.npy" \
     --checkpoint "$folder/placed" --every 2
-exits 0 run $cpu $placed --steps 7 --restart "$folder/placed" --ranks 1x3 --output "$results/rest.npy"
+exits 0 run $cpu "$folder/placed.lua" --steps 7 --restart "$folder/placed" --ranks 1x3 --output "$results/rest.npy"
 alike "$results/whole.npy" "$results/rest.npy"
 clear_results
 
@@ -523,30 +525,36 @@ says '--size has 2 extents, but heat3d7 has 3 dimensions'
 clear_results
 
 begin 'a restart has the size of its state'
-refused 2 'and --size another' $wave --steps 20 --restart "$folder/state" --size 8x8 --ranks 2
+refused 2 'and --size another' $again --steps 20 --restart "$folder/state" --size 8x8 --ranks 2
+clear_results
+
+begin 'a restart refuses other values of what steps change'
+refused 2 '--input u: steps change it, and --restart has its values' $wave --steps 20 --restart "$folder/state"
+refused 2 '--input u.prev: steps change it' $again --input u.prev="$folder/two.npy" --steps 20 --restart "$folder/state" --ranks 2
+refused 2 '--init u: steps change it' $again --init u=1 --steps 20 --restart "$folder/state"
 clear_results
 
 begin 'a restart needs no more steps than are made'
-refused 2 '12 steps are made already' $wave --steps 8 --restart "$folder/state" --ranks 2
-exits 0 run $cpu $wave --steps 12 --restart "$folder/state" --ranks 2 --output "$results/b.npy"
+refused 2 '12 steps are made already' $again --steps 8 --restart "$folder/state" --ranks 2
+exits 0 run $cpu $again --steps 12 --restart "$folder/state" --ranks 2 --output "$results/b.npy"
 clear_results
 
 begin 'what is no whole checkpoint of this run is refused'
 head -c 9000 "$folder/state" >"$folder/truncated"
-refused 3 'truncated' $wave --steps 20 --restart "$folder/truncated" --ranks 2 \
+refused 3 'truncated' $again --steps 20 --restart "$folder/truncated" --ranks 2 \
     --output "$results/b.npy"
 head -c 100 "$folder/state" >"$folder/stump"
-refused 3 'no checkpoint' $wave --steps 20 --restart "$folder/stump" --ranks 2
-refused 3 'no checkpoint' $wave --steps 20 --restart "$folder/two.npy" --ranks 2
-refused 3 'cannot open: No such file or directory' $wave --steps 20 --restart "$folder/nothing" --ranks 2
+refused 3 'no checkpoint' $again --steps 20 --restart "$folder/stump" --ranks 2
+refused 3 'no checkpoint' $again --steps 20 --restart "$folder/two.npy" --ranks 2
+refused 3 'cannot open: No such file or directory' $again --steps 20 --restart "$folder/nothing" --ranks 2
 sed 's/^steps 12$/steps -2/' "$folder/state" >"$folder/damaged"
-refused 3 'no checkpoint' $wave --steps 20 --restart "$folder/damaged" --ranks 2
+refused 3 'no checkpoint' $again --steps 20 --restart "$folder/damaged" --ranks 2
 sed 's/^size 37 13 1$/size 37 14 1/' "$folder/state" >"$folder/damaged"
-refused 3 'its head says' $wave --steps 20 --restart "$folder/damaged" --ranks 2
+refused 3 'its head says' $again --steps 20 --restart "$folder/damaged" --ranks 2
 sed 's/^size 37 13 1$/size 13 37 1/' "$folder/state" >"$folder/turned"
-exits 3 run $cpu $wave --steps 20 --restart "$folder/turned" --ranks 2 --output "$results/b.npy"
+exits 3 run $cpu $again --steps 20 --restart "$folder/turned" --ranks 2 --output "$results/b.npy"
 holds "$results"
-refused 3 'another spec' specs/heat2d5.lua --input "$folder/two.npy" --steps 20 \
+refused 3 'another spec' specs/heat2d5.lua --steps 20 \
     --restart "$folder/state" --ranks 2 --output "$results/b.npy"
 
 # stopped PROCESS: killed as soon as there is a checkpoint. It takes as many steps as it is let.
@@ -565,7 +573,7 @@ stopped() {
 continues() {
     made=$(head -c 8192 "$results/state" | tr '\0' '\n' | sed -n 's/^steps //p')
     [ "${made:-0}" -ge 50 ] && [ $((made % 50)) = 0 ] || flunk "the checkpoint is of step '$made'"
-    exits 0 run $cpu $wave --steps $((made + 3)) --restart "$results/state" --ranks 3 \
+    exits 0 run $cpu $again --steps $((made + 3)) --restart "$results/state" --ranks 3 \
         --output "$results/rest.npy"
     exits 0 run $cpu $wave --steps $((made + 3)) --schedule naive --output "$results/whole.npy"
     alike "$results/whole.npy" "$results/rest.npy"
@@ -739,7 +747,7 @@ if has_mpi; then
     [ "$(tail -c +8193 "$results/state" | cksum)" = "$(tail -c +8193 "$folder/state" | cksum)" ] ||
         flunk 'the state is not that of 3x2 threads'
     exits 0 run $cpu $wave --steps 20 --schedule naive --output "$results/whole.npy"
-    mpi 0 3 run $cpu $wave --steps 20 --restart "$results/state" --output "$results/rest.npy"
+    mpi 0 3 run $cpu $again --steps 20 --restart "$results/state" --output "$results/rest.npy"
     alike "$results/whole.npy" "$results/rest.npy"
     clear_results
 

@@ -283,12 +283,12 @@ __forceinline__ void row_stores_read() {
 }
 __forceinline__ void row_stores_wait() {
 }
-struct Pace {
-    template <int waves, int groups> __forceinline__ void begin(unsigned *, int, int, int) {
+template <int waves, int groups> struct Pace {
+    __forceinline__ void begin(unsigned *, int, int, int, int) {
     }
     __forceinline__ void plane(int) {
     }
-    template <int groups> __forceinline__ void end() const {
+    __forceinline__ void end() const {
     }
 };
 

@@ -93,6 +93,7 @@ enum {
     CU_FUNCTION_LOCAL_BYTES = 3,
     CU_FUNCTION_REGISTERS = 4,
     CU_FUNCTION_MAX_DYNAMIC_SHARED_BYTES = 8,
+    CU_FUNCTION_SHARED_CARVEOUT = 9, /* percent of what shared memory and the L1 share */
 
     CU_JIT_OPTION_ERROR_LOG = 5,
     CU_JIT_OPTION_ERROR_LOG_BYTES = 6,

@@ -102,6 +102,8 @@ static cu_result load_kernel(cuda *d, cu_module from, const program *p, const pr
     code = driver->module_function(&k->function, from, l->entry);
     if (code == CU_OK && shared > PLAIN_SHARED_BYTES)
         code = driver->function_set(k->function, CU_FUNCTION_MAX_DYNAMIC_SHARED_BYTES, shared);
+    if (code == CU_OK && l->abreast)
+        code = driver->function_set(k->function, CU_FUNCTION_SHARED_CARVEOUT, 100);
     if (code == CU_OK)
         code = driver->function_get(&k->registers, CU_FUNCTION_REGISTERS, k->function);
     if (code == CU_OK)

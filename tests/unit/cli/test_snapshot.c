@@ -17,7 +17,7 @@
 #include "base/random.h"
 #include "cli/command.h"
 #include "cli/files/datafile.h"
-#include "cli/files/snapshot.h"
+#include "cli/files/records.h"
 
 enum { NX = 37, NY = 11, CELLS = NX * NY };
 

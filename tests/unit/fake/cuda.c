@@ -194,9 +194,12 @@ END
 
 INSIDE(cuFuncSetAttribute, cu_function function, cu_function_attribute attribute, int value)
     (void)function;
-    if (attribute != CU_FUNCTION_MAX_DYNAMIC_SHARED_BYTES || value > 227 * 1024)
+    if (attribute == CU_FUNCTION_SHARED_CARVEOUT && value == 100)
+        state.carved++;
+    else if (attribute == CU_FUNCTION_MAX_DYNAMIC_SHARED_BYTES && value <= 227 * 1024)
+        state.dynamic_shared = value;
+    else
         return INVALID_VALUE;
-    state.dynamic_shared = value;
 END
 
 INSIDE(cuFuncGetAttribute, int *value, cu_function_attribute attribute, cu_function function)

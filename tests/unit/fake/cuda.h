@@ -36,6 +36,7 @@ typedef struct fake_cuda {
     void *marked;       /* the stream of the last event */
     int named;          /* the device that was last asked for its name */
     int dynamic_shared; /* that the last kernel asked for */
+    int carved;         /* kernels that left shared memory all there is */
 
     struct {
         int count;

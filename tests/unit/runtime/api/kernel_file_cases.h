@@ -134,7 +134,6 @@ static inline void expect_same_grid_launches(const program_launch *x, const prog
     assert_memory_equal(x->grid.high, y->grid.high, sizeof x->grid.high);
     assert_int_equal(x->grid.vector, y->grid.vector);
     assert_int_equal(x->grid.lane, y->grid.lane);
-    assert_int_equal(x->grid.abreast, y->grid.abreast);
     assert_int_equal(x->grid.steps, y->grid.steps);
     assert_memory_equal(x->grid.least, y->grid.least, sizeof x->grid.least);
     assert_int_equal(x->grid.cooperative, y->grid.cooperative);
@@ -184,6 +183,7 @@ static inline void expect_same_programs(const program *a, const program *b) {
         assert_memory_equal(x->block, y->block, sizeof x->block);
         assert_int_equal(x->shared_bytes, y->shared_bytes);
         assert_int_equal(x->barriers, y->barriers);
+        assert_int_equal(x->abreast, y->abreast);
         if (program_is_grid(a))
             expect_same_grid_launches(x, y);
         else

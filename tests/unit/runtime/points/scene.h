@@ -249,4 +249,39 @@ static inline void plain_points(scene *s, int64_t step) {
         }
 }
 
+typedef struct file {
+    unsigned char *samples;
+    size_t row;
+    int64_t next; /* the step that is asked for next */
+    int calls, fails_at;
+} file;
+
+static inline int read_file(void *user, int64_t first, int64_t steps, void *to) {
+    file *f = user;
+    assert_int_equal(first, f->next);
+    f->next += steps;
+    memcpy(to, f->samples + (size_t)first * f->row, (size_t)steps * f->row);
+    return ++f->calls == f->fails_at;
+}
+
+static inline int write_file(void *user, int64_t first, int64_t steps, const void *from) {
+    file *f = user;
+    assert_int_equal(first, f->next);
+    f->next += steps;
+    memcpy(f->samples + (size_t)first * f->row, from, (size_t)steps * f->row);
+    return ++f->calls == f->fails_at;
+}
+
+static inline void set_callbacks(scene *s, file files[SETS]) {
+    for (int set = 0; set < SETS; set++) {
+        files[set] = (file){.samples = s->samples[set], .row = (size_t)s->count * element_of(s)};
+        s->sets[set].series = s->sets[set].traces = NULL;
+        s->sets[set].user = &files[set];
+        if (set <= SET_SHOT)
+            s->sets[set].read = read_file;
+        else
+            s->sets[set].write = write_file;
+    }
+}
+
 #endif

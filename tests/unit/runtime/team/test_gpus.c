@@ -173,8 +173,11 @@ static void ordered(void **unused) {
                                    {"record", false}, {"wait", true},  {"kernel", false},
                                    {"record", true},  {"wait", false}, {"kernel", false}};
     (void)unused;
+    const int carved = fake->carved;
     expect_order(torus, 1, beside, sizeof beside / sizeof *beside);
+    assert_int_equal(fake->carved, carved);
     expect_order(cube, 64, before, sizeof before / sizeof *before);
+    assert_true(fake->carved > carved);
 }
 
 static void expect_times(const ring *r, double waited, double hidden) {

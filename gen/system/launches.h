@@ -1,9 +1,55 @@
-/* What the files of fuse.h share: one attempt to put stages together. */
-#ifndef SG_GEN_SYSTEM_FUSING_H
-#define SG_GEN_SYSTEM_FUSING_H
+/* What the files share that put a system's stages into launches: lines of schedules and one
+   arrangement in the making; stages put together in one expression, or as a chain. */
+#ifndef SG_GEN_SYSTEM_LAUNCHES_H
+#define SG_GEN_SYSTEM_LAUNCHES_H
 
 #include "gen/stencil/plan.h"
-#include "gen/system/fuse.h"
+#include "gen/system/system.h"
+
+/* ---- arranging (arrange.c, steps.c) ---------------------------------------------------------- */
+
+/* A part of a line: "2-3: naive tile=128x1". */
+typedef struct part {
+    int first, last; /* stages, from 0 */
+    const char *schedule;
+} part;
+
+bool arranging_has_parts(const char *line);
+/* The parts of a line that has some; returns how many. */
+int arranging_read_parts(job *, const char *line, part out[SYSTEM_STAGES]);
+
+typedef struct arranging {
+    job *job;
+    const system_model *system;
+    const family_request *request;
+    const char *line; /* of the request; NULL: none */
+    arrangement *out;
+} arranging;
+
+arrangement *arrangement_new(job *, const system_model *);
+
+/* Plans a launch of these stages under the constraints of a line, and adds it. */
+void arranging_add(arranging *, const system_stage *, const char *line);
+
+/* Launches of a single step. */
+arrangement *arrange_single(job *, const system_model *, const family_request *);
+
+/* ---- stages in one launch (fuse.c, chain.c) -------------------------------------------------- */
+
+/* Stages first … last in one launch. What a stage reads of another one's results is computed anew
+   in its place, by the same operations, so every cell has the bits that the stages alone would
+   leave. A scratch field that no later stage reads is not stored. False, and *why as the end of a
+   sentence, where that cannot be shown. Planning the stages adds nodes to their pools. */
+bool system_fuse(job *, const system_model *, int first, int last, system_stage *out,
+                 const char **why);
+
+/* Consecutive stages as a chain: one launch makes each of them once, out of the results of those
+   before, so many steps of all. As system_fuse: the stage leaves the same bytes as the stages
+   alone. */
+bool system_chain(job *, const system_model *, int first, int last, int steps, system_stage *out,
+                  const char **why);
+
+/* ---- one attempt to put stages together ------------------------------------------------------ */
 
 /* The most stages of a launch, where one that is repeated counts as often. */
 enum { MOST_ENTRIES = 16 };
@@ -74,6 +120,9 @@ bool fusing_stores(const fusing *, int entry);
 
 bool fusing_is_scratch(const system_model *, const char *name);
 
+/* Whether memory has a value of the field before an entry: of those that `fixed` keeps. */
+bool fusing_has_old(fusing *, int entry, const char *name);
+
 /* What boundaries ask for along an axis, or a refusal (fuse_edges.c). */
 void fusing_find_sides(fusing *, int axis);
 
@@ -90,10 +139,10 @@ expr_id fusing_keep(fusing *, int entry, int output, const int at[AXES], expr_id
 /* What memory has before the launch, of a field or of its previous level. */
 expr_id fusing_load(fusing *, const char *name, bool previous, const int at[AXES]);
 
-/* The field of a name that is stored or of which levels are read (fuse_model.c). */
+/* The field of a name that is stored or of which levels are read. */
 model_field fusing_field(const fusing *, int name, const bool reads[2]);
 
-/* The model of the expressions, by name (fuse_model.c). */
-model *fusing_model(const fusing *, const expr_id *roots);
+/* A model of what the first entry says of itself, without fields. */
+model *fusing_blank(const fusing *);
 
 #endif
