@@ -38,13 +38,15 @@
 
 #include "row_sums.cuh"
 
+#include "bulk_boxes.cuh"
+
+#include "bulk_lines.cuh"
+
 #include "bulk_planes.cuh"
 
 #include "sum_points.cuh"
 
 #include "narrow_column.cuh"
-
-#include "bulk_lines.cuh"
 
 #if !defined(PLAN_NARROW)
 template <bool wide> struct SetOf { using type = unsigned; };
@@ -54,15 +56,9 @@ template <> struct SetOf<true> { using type = unsigned long long; };
 struct Column {
     Cell *to[plan::outputs]; // the first point of the plane that is complete next
     int first, end; // of the planes that the boundary does not keep, counted from the block's first
-    // The points of its rows, a bit each: those that are not kept, and those in the box. Then, where
-    // rows begin anywhere, two for the links of each row.
+    // The points of its rows, a bit each: those that are not kept, and those in the box.
     static constexpr int points = plan::lane_y * plan::vector;
-#if defined(PLAN_SHIFTED)
-    static constexpr int bits = 2 * points + 2 * plan::lane_y;
-#else
-    static constexpr int bits = 2 * points;
-#endif
-    typename SetOf<(bits > 32)>::type sets; // in one register, if they fit
+    typename SetOf<(2 * points > 32)>::type sets; // in one register, if they fit
 
     static constexpr unsigned all = (1u << plan::vector) - 1; // of a row
 
@@ -89,7 +85,7 @@ struct Column {
         for (int j = 0; j < plan::lane_y; ++j)
 #pragma unroll
             for (int i = 0; i < plan::vector; ++i) {
-                const Index x = p.x + i, y = p.y + j;
+                const Index x = p.x + i * spread, y = p.y + j;
                 const decltype(sets) bit = decltype(sets)(1) << (j * plan::vector + i);
                 if (x >= a.end[0] || y >= a.end[1] || is_before(a, y))
                     continue;
@@ -98,15 +94,6 @@ struct Column {
                     !keeps<1>(y, a.size[1], plan::low_y, plan::high_y))
                     sets |= bit;
             }
-#if defined(PLAN_SHIFTED)
-        const bool follows = threadIdx.x % (plan::tile_x / plan::vector) > 0;
-#pragma unroll
-        for (int j = 0; j < plan::lane_y; ++j)
-            sets |= decltype(sets)(links_of(made_of(j) == all, follows)) << (2 * points + 2 * j);
-#endif
-    }
-    __device__ __forceinline__ unsigned made_of(int j) const {
-        return unsigned(sets >> j * plan::vector) & all;
     }
     template <int output, class T>
     __device__ __forceinline__ static void put(Cell *row, unsigned points, const RowOf<T> &out) {
@@ -123,36 +110,28 @@ struct Column {
 #pragma unroll
         for (int i = 0; i < plan::vector; ++i)
             if ((points >> i & 1) != 0)
-                row[i] = pack.element[i];
+                row[i * spread] = pack.element[i];
     }
-    // Where rows begin anywhere, all lanes of a warp come here. `puts`: the lane stores.
     template <int output = 0>
-    __device__ __forceinline__ void put_row(const Arguments &a, int j, bool puts,
-                                            const Results &out) const {
+    __device__ __forceinline__ void put_row(const Arguments &a, int j, const Results &out) const {
         if constexpr (output < plan::outputs) {
-            Cell *const row = to[output] + j * a.grid[Output<output>::grid].stride_y;
-#if defined(PLAN_SHIFTED)
-            store_linked<output>(row, puts ? made_of(j) : 0,
-                                 puts ? unsigned(sets >> (2 * points + 2 * j)) & 3 : 0, out);
-#else
-            put<output, Real>(row, made_of(j), out);
-#endif
-            put_row<output + 1>(a, j, puts, out);
+            put<output, Real>(to[output] + j * a.grid[Output<output>::grid].stride_y,
+                        unsigned(sets >> j * plan::vector) & all, out);
+            put_row<output + 1>(a, j, out);
         }
     }
     __device__ __forceinline__ bool makes(int plane) const { return plane >= first && plane < end; }
 #if PLAN_SCALED
-    __device__ __forceinline__ void put_scaled(const Arguments &a, int j, bool puts,
-                                               const Sums &sum, const OwnPacks &own) const {
+    __device__ __forceinline__ void put_scaled(const Arguments &a, int j, const Sums &sum,
+                                               const OwnPacks &own) const {
         Results out;
 #pragma unroll
         for (int i = 0; i < plan::vector; ++i)
             finish_sums(AtSum{own, i, sum[j][i][0][0]}, a, out[i]);
-        put_row(a, j, puts, out);
+        put_row(a, j, out);
     }
 #else
-    __device__ __forceinline__ void put_sums(const Arguments &a, int j, bool puts,
-                                             const Sums &sum) const {
+    __device__ __forceinline__ void put_sums(const Arguments &a, int j, const Sums &sum) const {
         Results out;
 #pragma unroll
         for (int i = 0; i < plan::vector; ++i) {
@@ -161,26 +140,31 @@ struct Column {
                 out[i][o] = sum[j][i][o][0];
             finish_sums(a, out[i]);
         }
-        put_row(a, j, puts, out);
+        put_row(a, j, out);
     }
 #endif
 #if PLAN_KEEPS
     // Row j of the plane that has arrived, `plan::high_z` planes beyond the complete one. The kept
     // cells are in shared memory now, so that nobody waits for them.
-    template <int output = 0>
+    template <int output = 0, class X>
     __device__ __forceinline__ void keep_row(const Arguments &a, int j, unsigned points,
-                                             const Cell *shared, int slot, int x, int y) const {
+                                             const Cell *shared, int slot, const X &x, int y) const {
         if constexpr (output < plan::outputs) {
             if constexpr (Output<output>::current >= 0) { // else they stay in their array
                 constexpr int array = array_of<Output<output>::current>();
                 static_assert(array < plan::summed, "it was fetched with its halo");
                 using B = Box<array>;
+#if defined(PLAN_SHIFTED)
+                const int column = x.in_row(array, j);
+#else
+                const int column = x;
+#endif
                 const Cell *const own = shared + B::A::shared + slot * B::slot +
-                                        (y + j + B::A::low_y) * B::width + B::before + x;
+                                        (y + j + B::A::low_y) * B::width + B::before + column;
                 RowOf<Cell> out; // as they are
 #pragma unroll
                 for (int i = 0; i < plan::vector; ++i)
-                    out[i][output] = own[i];
+                    out[i][output] = own[i * spread];
                 const Grid &grid = a.grid[Output<output>::grid];
                 put<output, Cell>(to[output] + plan::high_z * grid.stride_z + j * grid.stride_y, points,
                             out);
@@ -188,8 +172,9 @@ struct Column {
             keep_row<output + 1>(a, j, points, shared, slot, x, y);
         }
     }
+    template <class X>
     __device__ __forceinline__ void keep_rows(const Arguments &a, int plane, const Cell *shared,
-                                              int slot, int x, int y) const {
+                                              int slot, const X &x, int y) const {
         constexpr unsigned whole = points == 32 ? ~0u : (1u << points % 32) - 1;
         const unsigned inside = unsigned(sets >> points) & whole;
         const unsigned kept = plane < first || plane >= end ? inside : inside & ~unsigned(sets);
@@ -216,23 +201,19 @@ struct Putting {
 #if PLAN_SCALED
     const Cell *shared; // the plane that is complete, and the thread's first point in it
     int plane, x, y;
-#endif
     __device__ __forceinline__ void row(int j, const Sums &sum) const {
-#if defined(PLAN_SHIFTED) && PLAN_FLAT
-        if (!any_lane(puts)) // a warp's lanes may be of two groups
-            return;
-#else
         if (!puts)
             return;
-#endif
-#if PLAN_SCALED
         OwnPacks own;
         own.read(shared, plane, x, y + j);
-        column.put_scaled(a, j, puts, sum, own);
-#else
-        column.put_sums(a, j, puts, sum);
-#endif
+        column.put_scaled(a, j, sum, own);
     }
+#else
+    __device__ __forceinline__ void row(int j, const Sums &sum) const {
+        if (puts)
+            column.put_sums(a, j, sum);
+    }
+#endif
 };
 
 #endif
@@ -328,64 +309,63 @@ __device__ __forceinline__ void make_tile(const Arguments &a, Cell *shared) {
     Slots<1, 1> slots;
     slots.begin(shared + plan::barriers);
     const Point origin = block_origin(a, plan::tile_x, 1, plan::walk);
-    if (threadIdx.x == 0)
-#if PLAN_SCALED
-        slots.expect(bytes_of_planes(plan::planes) +
-                     bytes_of_planes<plan::summed, plan::arrays>(plan::walk));
-#else
-        slots.expect(bytes_of_planes(plan::planes));
-#endif
 #if defined(PLAN_SHIFTED)
+    if (threadIdx.x == 0)
+        slots.expect(bytes_of_planes(plan::planes));
     __syncthreads(); // all know how many bytes will come
-    const int first = lane() * (plan::threads / warp_size) + warp(); // rows are shared by all warps
-#if PLAN_SCALED
-    ask_rows<plan::summed, plan::arrays>(a, slots, shared, origin, origin.z, plan::walk, first,
-                                         plan::threads);
-#endif
-    ask_rows<0, plan::summed>(a, slots, shared, origin, origin.z - plan::low_z, plan::planes, first,
-                              plan::threads);
+    ask_rows(a, slots, shared, origin, origin.z - plan::low_z, plan::planes,
+             lane() * (plan::threads / warp_size) + warp(), plan::threads); // shared by all warps
 #else
     if (threadIdx.x == 0) {
 #if PLAN_SCALED
+        slots.expect(bytes_of_planes(plan::planes) +
+                     bytes_of_planes<plan::summed, plan::arrays>(plan::walk));
         ask<plan::summed, plan::arrays>(a, slots, shared, origin, origin.z);
+#else
+        slots.expect(bytes_of_planes(plan::planes));
 #endif
         ask(a, slots, shared, origin, origin.z - plan::low_z);
     }
 #endif
     slots.sent();
     constexpr int across = plan::tile_x / plan::vector, rows = plan::walk / plan::groups;
-    const int x = int(threadIdx.x) % across * plan::vector;
+    const int x = int(threadIdx.x) % across * (spread > 1 ? 1 : plan::vector);
     const int row = int(threadIdx.x) / across * rows; // the first that the thread makes
     const int made = int(min(Index(rows), a.end[2] - origin.z - row));
     Column column;
     column.begin(a, {origin.x + x, 0, origin.z + row});
     Sums sum = {};
+#if defined(PLAN_SHIFTED)
+    Spread at;
+    at.begin(a, origin, x, 0, origin.z - plan::low_z + row);
+#else
+    const int at = x;
+#endif
     slots.await_filled();
 #pragma unroll 2
-#if defined(PLAN_SHIFTED)
-    for (int step = 1 - depth; step < rows; ++step) { // all lanes of a warp
-#else
     for (int step = 1 - depth; step < made; ++step) {
-#endif
         const int newest = row + step + depth - 1;
 #if defined(PLAN_NARROW)
-        add(shared, newest, x, 0, a, sum, Waiting());
+        add(shared, newest, at, 0, a, sum, Waiting());
         if (step >= 0)
             column.put_rows(a, step, sum, shared, newest - plan::high_z, x, 0);
 #else
 #if PLAN_SCALED
         const Putting putting = {
-            column, a, step >= 0 && step < made && column.makes(step), shared, row + step, x, 0};
+            column, a, step >= 0 && column.makes(step), shared, row + step, x, 0};
 #else
-        const Putting putting = {column, a, step >= 0 && step < made && column.makes(step)};
+        const Putting putting = {column, a, step >= 0 && column.makes(step)};
 #endif
-        add(shared, newest, x, 0, a, sum, putting);
+        add(shared, newest, at, 0, a, sum, putting);
 #if PLAN_KEEPS
         if (step + plan::high_z >= 0 && step + plan::high_z < made)
-            column.keep_rows(a, step + plan::high_z, shared, newest, x, 0);
+            column.keep_rows(a, step + plan::high_z, shared, newest, at, 0);
 #endif
 #endif
         column.advance(a);
+#if defined(PLAN_SHIFTED)
+        at.advance(a);
+#endif
         shift(sum);
     }
 }
@@ -404,36 +384,25 @@ __device__ __forceinline__ void fill(const Arguments &a, Cell *shared, Planes &s
         pace.begin(paces, (blockIdx.z * gridDim.y + blockIdx.y) * gridDim.x + blockIdx.x,
                    gridDim.x * gridDim.y * gridDim.z, plan::wave, int(a.end[2] - a.begin[2]));
     for (int k = 0; k < planes; ++k) {
-#if PLAN_SCALED
-        const bool completes = k + 1 >= depth; // a plane: what its points read comes with it
-#endif
         if (first) {
             pace.plane(k);
             slots.await_free();
 #if PLAN_SCALED
+            const bool completes = k + 1 >= depth; // a plane: what its points read comes with it
             slots.expect(bytes_of_planes(1) +
                          (completes ? bytes_of_planes<plan::summed, plan::arrays>(1) : 0));
+            if (completes)
+                ask<plan::summed, plan::arrays>(a, slots, shared, origin, origin.z + k + 1 - depth);
 #else
             slots.expect(bytes_of_planes(1));
+#endif
+#if !defined(PLAN_SHIFTED)
+            ask(a, slots, shared, origin, origin.z - plan::low_z + k);
 #endif
         }
 #if defined(PLAN_SHIFTED)
         warp_barrier(); // the slot is free, and knows how many bytes will come
-#if PLAN_SCALED
-        if (completes)
-            ask_rows<plan::summed, plan::arrays>(a, slots, shared, origin, origin.z + k + 1 - depth,
-                                                 1, lane(), warp_size);
-#endif
-        ask_rows<0, plan::summed>(a, slots, shared, origin, origin.z - plan::low_z + k, 1, lane(),
-                                  warp_size);
-#else
-        if (first) {
-#if PLAN_SCALED
-            if (completes)
-                ask<plan::summed, plan::arrays>(a, slots, shared, origin, origin.z + k + 1 - depth);
-#endif
-            ask(a, slots, shared, origin, origin.z - plan::low_z + k);
-        }
+        ask_rows(a, slots, shared, origin, origin.z - plan::low_z + k, 1, lane(), warp_size);
 #endif
         slots.sent();
         slots.next();
@@ -452,8 +421,14 @@ __device__ __forceinline__ void make_column(const Arguments &a, Cell *shared) {
         return;
     }
     constexpr int across = plan::tile_x / plan::vector;
-    const int x = int(threadIdx.x) % across * plan::vector;
+    const int x = int(threadIdx.x) % across * (spread > 1 ? 1 : plan::vector);
     const int y = int(threadIdx.x) / across * plan::lane_y;
+#if defined(PLAN_SHIFTED)
+    Spread at;
+    at.begin(a, origin, x, origin.y + y, origin.z - plan::low_z);
+#else
+    const int at = x;
+#endif
     Column column;
     column.begin(a, {origin.x + x, origin.y + y, origin.z});
     Sums sum = {};
@@ -462,7 +437,7 @@ __device__ __forceinline__ void make_column(const Arguments &a, Cell *shared) {
         const int step = int(slots.count) + 1 - depth;
         slots.await_filled();
 #if defined(PLAN_NARROW)
-        add(shared, slots.slot(), x, y, a, sum, Waiting());
+        add(shared, slots.slot(), at, y, a, sum, Waiting());
 #if PLAN_KEEPS
         static_assert(plan::held == plan::high_z, "kept cells are there when their plane is complete");
         const int complete = slots.before(plan::held);
@@ -482,14 +457,17 @@ __device__ __forceinline__ void make_column(const Arguments &a, Cell *shared) {
 #else
         const Putting putting = {column, a, step >= 0 && column.makes(step)};
 #endif
-        add(shared, slots.slot(), x, y, a, sum, putting);
+        add(shared, slots.slot(), at, y, a, sum, putting);
 #if PLAN_KEEPS
         if (step + plan::high_z >= 0 && step + plan::high_z < planes - depth + 1)
-            column.keep_rows(a, step + plan::high_z, shared, slots.slot(), x, y);
+            column.keep_rows(a, step + plan::high_z, shared, slots.slot(), at, y);
 #endif
         slots.release(slots.slot());
 #endif
         column.advance(a);
+#if defined(PLAN_SHIFTED)
+        at.advance(a);
+#endif
         shift(sum);
     }
 }

@@ -1,73 +1,109 @@
-// bulk, where rows begin anywhere: copies of a grid that is seen as one row of all its cells, so that
-// they may begin at any of them; and stores of packs, made of the points of two lanes.
+// bulk, where rows begin anywhere: copies of a grid that is seen as one row of all its cells, and what a
+// thread reads of them.
 //
-//      memory   | . a b c | d e f g | h . . . |     a row, and the packs of 16 bytes that it lies in
-//      lanes        a b c   d|e f g   h|            0 and 1 of a warp, each with its points; lane 1
-//                                                   stores the pack d e f g; a b c and h go alone
+//      memory    | . . a b | c d e f | g h i j | k l . . |     a row a … l, and packs of 16 bytes
+//      shared    | . . a b | c d e f | g h i j | k l . . |     whole packs are copied
+//      lanes           0 1   2 3 0 1   2 3 0 1   2 3           each reads single cells, its points
+//                                                              being a quarter of the row apart
+//
+// So lanes that lie side by side read and store cells that do, wherever a row begins.
 #pragma once
-#include "row_shift.cuh"
 
-// Asks for a box of every array from `array` to `end`, row by row: for the rows `first`, `first` + `by` …
-// of it, of `planes` planes from z on. What lies outside of the grid along y and z is asked for before
-// its first cell, where all is zeros; what lies beside the ends of x is another row's.
-template <int array, int end, class Filling>
+#if defined(PLAN_SHIFTED)
+
+// Cells that a row of an array begins behind a whole pack with, as far as it is copied.
+template <int array> __device__ __forceinline__ unsigned first_place(const Arguments &a) {
+    return unsigned(line_lead(a.grid[Array<array>::grid].data) - Box<array>::before);
+}
+
+// Asks for a box of every array, row by row: for the rows `first`, `first` + `by` … of it, of `planes`
+// planes from z on. What lies outside of the grid along y and z is asked for before its first cell,
+// where all is zeros; what lies beside the ends of x is another row's.
+template <int array = 0, class Filling>
 __device__ __forceinline__ void ask_rows(const Arguments &a, const Filling &slots, Cell *shared,
                                          const Point &origin, Index z, int planes, int first,
                                          int by) {
-    if constexpr (array < end) {
+    if constexpr (array < plan::summed) {
         using B = Box<array>;
         const Grid &grid = a.grid[B::A::grid];
-        const int lead = line_lead(grid.data) - B::before;
         for (int r = first; r < B::height * planes; r += by) {
             const Index row = origin.y - B::A::low_y + (PLAN_FLAT ? 0 : r);
             const Index plane = z + (PLAN_FLAT ? r : 0);
             const bool inside = row >= 0 && row < a.size[1] && plane >= 0 && plane < a.size[2];
-            slots.template copy<(array < plan::summed)>(
+            const int at = int(first_place<array>(a)) + int(offset(grid, origin.x, row, plane));
+            slots.template copy<true>(
                 shared + B::A::shared + slots.slot() * B::slot + r * B::width, a.map[array],
-                inside ? lead + int(offset(grid, origin.x, row, plane)) : -B::copied, 0, 0);
+                inside ? at & -plan::vector : -B::copied, 0, 0);
         }
-        ask_rows<array + 1, end>(a, slots, shared, origin, z, planes, first, by);
+        ask_rows<array + 1>(a, slots, shared, origin, z, planes, first, by);
     }
 }
 
-// Of a lane that stores whole packs of its row (`whole`): 1 where the lane before does so in the same
-// row (`follows`), and 2 where the next one follows on it.
-__device__ __forceinline__ unsigned links_of(bool whole, bool follows) {
-    const int linked = shuffle_up(static_cast<int>(whole), 1) & int(whole && follows && lane() > 0);
-    return unsigned(linked) + (lane() + 1 < warp_size ? 2u : 0u) * unsigned(shuffle_down(linked, 1));
-}
+// A thread's points of a tile: the first one's column, and where it lies in the grid. For each array,
+// how far behind a whole pack the thread's first row begins, and how much further the next rows do.
+struct Spread {
+    int x;
+    Index column;
+    unsigned place[plan::summed], stride[plan::summed];
 
-// A row's points, by all lanes of a warp: a pack of the last ones of the lane before and the own first
-// ones, and what no pack takes, cell by cell. `points`: a bit for each that is stored.
-template <int output>
-__device__ __forceinline__ void store_linked(Cell *row, unsigned points, unsigned links,
-                                             const Results &out) {
-    constexpr int n = plan::vector;
-    constexpr unsigned all = (1u << n) - 1;
-    const int place = place_in_pack(row);
-    Cell cell[2 * n - 1];
-#pragma unroll
-    for (int i = 0; i < n; ++i) {
-        if (i + 1 < n)
-            cell[i] = shuffle_up(out[i + 1][output], 1);
-        cell[n - 1 + i] = out[i][output];
+    // `z`: the first plane that is read.
+    template <int array = 0>
+    __device__ __forceinline__ void begin(const Arguments &a, const Point &origin, int first_x,
+                                          Index y, Index z) {
+        if constexpr (array < plan::summed) {
+            const Grid &grid = a.grid[Array<array>::grid];
+            x = first_x;
+            column = origin.x + first_x;
+            stride[array] = unsigned(grid.stride_y);
+            place[array] = first_place<array>(a) + unsigned(offset(grid, origin.x, y, z));
+            begin<array + 1>(a, origin, first_x, y, z);
+        }
     }
-    shift_down<n>(cell, n - 1 - place);
-    const bool packed = place == 0 ? points == all : (links & 1) != 0;
-    if (packed) {
-        Pack<Cell, n> pack;
-#pragma unroll
-        for (int i = 0; i < n; ++i)
-            pack.element[i] = cell[i];
-        store_pack_once(reinterpret_cast<Pack<Cell, n> *>(row - place), pack);
+    template <int array = 0> __device__ __forceinline__ void advance(const Arguments &a) {
+        if constexpr (array < plan::summed) {
+            place[array] += unsigned(a.grid[Array<array>::grid].stride_z);
+            advance<array + 1>(a);
+        }
     }
-    const unsigned head = all >> place; // the points of the pack
-    const unsigned alone =
-        points & ~((packed ? head : 0) | ((links & 2) != 0 ? all & ~head : 0));
-    if (alone != 0) {
-#pragma unroll
-        for (int i = 0; i < n; ++i)
-            if ((alone >> i & 1) != 0)
-                row[i] = out[i][output];
+    // Of row y, counted from the thread's first.
+    __device__ __forceinline__ int in_row(int array, int y) const {
+        return x + int((place[array] + unsigned(y) * stride[array]) % plan::vector);
     }
-}
+};
+
+// Row y of an array, as far as the thread's points ask for it.
+template <int array, int y> struct Line {
+    using Asked = Asks<array, y>;
+    static constexpr bool any = Asked::first <= Asked::last;
+    static constexpr int cells = any ? Asked::low + 1 + Asked::high : 1;
+    Real element[plan::vector][cells];
+
+    // `own`: the thread's first point in the plane.
+    __device__ __forceinline__ void read(const Cell *own, const Spread &at, Index size) {
+        if constexpr (any) {
+#pragma unroll
+            for (int i = 0; i < plan::vector; ++i)
+#pragma unroll
+                for (int k = 0; k < cells; ++k)
+                    element[i][k] = own[y * Box<array>::width + i * spread + k - Asked::low];
+#if PLAN_GIVES
+            // What lies beside the ends of x is another row's; zeros stand there.
+            if (Asked::low + Asked::high > 0 &&
+                (at.column < Asked::low ||
+                 at.column + (plan::vector - 1) * spread + Asked::high >= size)) {
+#pragma unroll
+                for (int i = 0; i < plan::vector; ++i)
+#pragma unroll
+                    for (int k = 0; k < cells; ++k) {
+                        const Index column = at.column + (i * spread + k - Asked::low);
+                        element[i][k] = column >= 0 && column < size ? element[i][k] : Real(0);
+                    }
+            }
+#endif
+        }
+    }
+    template <int i, int dx> __device__ __forceinline__ Real at() const {
+        return element[i][Asked::low + dx];
+    }
+};
+#endif

@@ -25,7 +25,6 @@
 #include "plan.h"
 #include "grid.cuh"
 #include "images.cuh"
-#include "row_shift.cuh"
 #include "strips.cuh"
 #include "row_copies.cuh"
 #include "row_loads.cuh"

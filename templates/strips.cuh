@@ -203,6 +203,19 @@ __device__ __forceinline__ void hand_on(SharedAt<Real> row, const Real (&value)[
 }
 
 #if defined(PLAN_SHIFTED)
+// How far into a pack a row of memory begins; it lies as far into one in shared memory.
+__device__ __forceinline__ int place_in_pack(const Real *row) {
+    return static_cast<int>(reinterpret_cast<unsigned long long>(row) / sizeof(Real) % spare);
+}
+// Element i becomes element i + `by`, which is less than a lane's pack: the address has whole packs.
+template <int count>
+__device__ __forceinline__ void shift(Real (&value)[count], int by) {
+#pragma unroll
+    for (int bit = 1; bit < lane_pack; bit *= 2)
+#pragma unroll
+        for (int i = 0; i + bit < count; ++i)
+            value[i] = by & bit ? value[i + bit] : value[i];
+}
 __device__ __forceinline__ void take_shifted(SharedAt<Real> row, int place, Real (&value)[points]) {
     Real all[points + lane_pack];
     row = row + place / lane_pack * lane_pack;
@@ -213,7 +226,7 @@ __device__ __forceinline__ void take_shifted(SharedAt<Real> row, int place, Real
         for (int e = 0; e < lane_pack; ++e)
             all[i + e] = pack.element[e];
     }
-    shift_down<lane_pack>(all, place % lane_pack);
+    shift(all, place % lane_pack);
 #pragma unroll
     for (int i = 0; i < points; ++i)
         value[i] = all[i];
@@ -229,7 +242,7 @@ __device__ __forceinline__ void hand_on_shifted(SharedAt<Real> row, int place,
 #pragma unroll
     for (int i = 0; i < points; ++i)
         all[more + i] = value[i];
-    shift_down<lane_pack>(all, more - place % lane_pack);
+    shift(all, more - place % lane_pack);
     const int packs_on = place / lane_pack * lane_pack;
 #pragma unroll
     for (int i = 0; i < points; i += lane_pack) {

@@ -178,12 +178,21 @@ static const char *fit(job *j, plan *p) {
 
 /* ---- the method ----------------------------------------------------------------------------- */
 
-/* Cells of a row of an array that a copy brings where rows begin anywhere. */
+/* Cells of a row of an array that a copy brings where rows begin anywhere; 0 where it has no room
+   for a pack more: in cells of 16 bits, and where it is not read beside its point. */
 static int line_cells(const plan *p, const plan_array *a) {
-    const int vector = p->schedule.vector;
-    return bulk_is_narrow(p)
-               ? 0
-               : round_up(a->low[0], vector) + p->tile[0] + round_up(a->high[0], vector);
+    int box[AXES];
+    lay_box(p, a, box);
+    const int cells =
+        round_up(a->low[0] + p->tile[0] + a->high[0] + p->schedule.vector - 1, p->schedule.vector);
+    return bulk_is_narrow(p) || cells > box[0] ? 0 : cells;
+}
+
+bool bulk_is_shifted(const plan *p) {
+    bool all = true;
+    for (int i = 0; i < p->array_count; i++)
+        all &= line_cells(p, &p->arrays[i]) > 0;
+    return all;
 }
 
 static void macros(text *t, const plan *p, bool packs, bool only_written) {
@@ -192,7 +201,7 @@ static void macros(text *t, const plan *p, bool packs, bool only_written) {
                 "#define PLAN_FLAT %d // there is no axis y\n"
                 "#define PLAN_SCALED %d // sums are scaled by what their point reads\n",
                 bulk_is_flat(p), p->facts->scaled != NULL);
-    if (!packs && !bulk_is_narrow(p))
+    if (!packs && bulk_is_shifted(p))
         text_add(t, "#define PLAN_SHIFTED 1 // rows begin anywhere\n");
 }
 

@@ -37,6 +37,25 @@ static int count_packs(const plan *p) {
     return packs;
 }
 
+/* Single cells that a thread reads of a plane where rows begin anywhere. */
+static int count_cells(const plan *p) {
+    int cells = 0, low, high;
+    for (int array = 0; array < p->summed; array++)
+        for (int y = -p->low[1]; y < bulk_rows(p) + p->high[1]; y++)
+            if (bulk_asks(p, array, y, &low, &high))
+                cells += p->schedule.vector * (low + 1 + high);
+    return cells;
+}
+
+/* Whether rows of this size are copied one by one; else the spare makes each point alone. */
+static bool copies_lines(const plan *p, const int64_t size[AXES]) {
+    static const double most = 0x7fff0000; /* cells, as runtime/launch/launch.c */
+    double cells = 1;
+    for (int axis = 0; axis < p->facts->model->dims; axis++)
+        cells *= (double)size[axis];
+    return plan_takes_spare(p, size) && bulk_is_shifted(p) && cells < most;
+}
+
 /* Planes that a block reads for each that it makes, given the cells along the walked axis. */
 static double planes_read(const plan *p, double cells) {
     const double made = fmin(p->walk, cells),
@@ -173,17 +192,18 @@ static void wide_cost(plan *p, const int64_t size[AXES]) {
     const double points = (double)p->schedule.vector * bulk_rows(p);
     const double cells = (double)size[p->axes[2]], again = planes_read(p, cells);
     const double tile = (double)p->tile[0] * p->tile[1] * (bulk_is_flat(p) ? p->walk : 1);
-    const double packs = count_packs(p) / points;
+    const bool lines = copies_lines(p, size);
+    const double reads = (lines ? count_cells(p) : count_packs(p)) / points;
     double all = 1;
     e->blocks_resident = plan_resident(p);
     const filling f = fill(p, size);
     e->loads_per_point = (double)bulk_slot_bytes(p) / bytes / tile;
-    e->shared_per_point = e->loads_per_point + again * packs * p->schedule.vector;
+    e->shared_per_point = e->loads_per_point + again * reads * (lines ? 1 : p->schedule.vector);
     e->bytes_per_point =
         model_bytes_per_point(m) +
         (bulk_is_flat(p) ? 0 : bytes * p->summed * (bulk_depth(p) - 1) / fmin(p->walk, cells));
     e->instructions_per_point = again * (p->facts->sum_operations * lanes / g->fma_lanes[m->dtype] +
-                                         costs.point + costs.read * packs);
+                                         costs.point + costs.read * reads);
     const double share = bulk_is_flat(p) ? costs.tile_share : costs.walk_share;
     const struct {
         const char *what;
@@ -215,7 +235,7 @@ static void wide_cost(plan *p, const int64_t size[AXES]) {
     if (!bulk_is_flat(p)) /* a plane takes at least what blocks take to agree on their pace */
         e->seconds = fmax(e->seconds,
                           ceil(f.waves) * costs.pace * (fmin(p->walk, cells) + bulk_depth(p) - 1));
-    if (size[0] % p->schedule.vector != 0) /* dense rows are no packs: the spare makes the points */
+    if (plan_takes_spare(p, size) && !lines) /* it makes each point alone */
         e->seconds *= costs.spare;
     e->seconds += costs.start * (bulk_is_flat(p) ? costs.tile_start : ceil(f.waves));
 }
