@@ -135,8 +135,8 @@ static void close_ranks(ranks *r, int code, const char *complaint) {
     void *address = r->module != NULL ? dlsym(r->module, "sg_mpi_end_job") : NULL;
     const sg_transport *t = r->transports;
     if (code != EXIT_DONE && t != NULL && !r->ended)
-        t->abandon(t->user,
-                   phrase("rank %d: %s", t->rank, complaint != NULL ? complaint : "it failed"));
+        t->abandon(t->user, phrase("rank %d: %.200s (exit code %d)", t->rank,
+                                   complaint != NULL ? complaint : "it failed", code));
     for (int i = 0; t != NULL && !r->ended && i < r->here; i++)
         t[i].close(t[i].user);
     if (address == NULL)
@@ -272,18 +272,30 @@ static int give_contexts(ranks *r, session *s, rank *list) {
     return EXIT_DONE;
 }
 
+/* The exit code behind the words of a process that failed before it met the others, which is taken
+   off; or the other code. */
+static int told_code(char *error, int other) {
+    char *at = strrchr(error, '(');
+    int code = other;
+    if (at == NULL || at == error || sscanf(at, "(exit code %d)", &code) != 1)
+        return other;
+    at[-1] = '\0';
+    return code;
+}
+
 /* The first failure that is a rank's own, where there is one. */
-static int judge(const ranks *r, const rank *list) {
-    const rank *found = NULL;
+static int judge(const ranks *r, rank *list) {
+    rank *found = NULL;
     for (int i = 0; i < r->here; i++)
         if (list[i].status != SG_OK && (found == NULL || (strncmp(found->error, "rank ", 5) == 0 &&
                                                           strncmp(list[i].error, "rank ", 5) != 0)))
             found = &list[i];
     if (found == NULL)
         return EXIT_DONE;
+    const int code = told_code(found->error, exit_code(found->status));
     if (r->speaks)
         complain(EXIT_WRONG, NULL, "%s", found->error);
-    return exit_code(found->status);
+    return code;
 }
 
 int ranks_run(ranks *r, session *s, void (*body)(rank *), void *user) {

@@ -61,6 +61,50 @@ struct Column {
     typename SetOf<(2 * points > 32)>::type sets; // in one register, if they fit
 
     static constexpr unsigned all = (1u << plan::vector) - 1; // of a row
+#if defined(PLAN_PLACED)
+    // What the thread's points along x and its rows have at all planes, and its first point.
+    AlongX along_x[plan::vector];
+    AlongY along_y[plan::lane_y];
+    Point place;
+#if defined(PLAN_INTERIOR)
+    // Rows whose points, of all lanes, lie away from the edges of x and y, a bit each; and planes
+    // away from those of z, counted from the block's first.
+    unsigned interior;
+    int inside_first, inside_end;
+#endif
+
+    __device__ __forceinline__ void find_places(const Arguments &a, const Point &p) {
+        place = p;
+#pragma unroll
+        for (int i = 0; i < plan::vector; ++i)
+            along_x[i] = find_along_x(AtPosition{{p.x + i, p.y, p.z}}, a);
+#pragma unroll
+        for (int j = 0; j < plan::lane_y; ++j)
+            along_y[j] = find_along_y(AtPosition{{p.x, p.y + j, p.z}}, a);
+#if defined(PLAN_INTERIOR)
+        bool along = true;
+#pragma unroll
+        for (int i = 0; i < plan::vector; ++i)
+            along = along && interior_along<0>(a, p.x + i);
+        interior = 0;
+#pragma unroll
+        for (int j = 0; j < plan::lane_y; ++j)
+            interior |= unsigned(lanes_agree(along && interior_along<1>(a, p.y + j))) << j;
+        long long first_z, end_z;
+        interior_ends(a, first_z, end_z);
+        interior = opaque(interior);
+        inside_first = opaque(within(first_z - p.z));
+        inside_end = opaque(within(end_z - p.z));
+#endif
+    }
+    __device__ __forceinline__ bool is_interior(int plane, int j) const {
+#if defined(PLAN_INTERIOR)
+        return plane >= inside_first && plane < inside_end && (interior >> j & 1) != 0;
+#else
+        return false;
+#endif
+    }
+#endif
 
     __device__ __forceinline__ static int within(Index i) {
         return int(min(max(i, Index(0)), Index(1) << 30));
@@ -80,6 +124,9 @@ struct Column {
         const bool above = Edge<2, 1>::kind == Boundary::fixed;
         first = below ? within(plan::low_z - p.z) : 0;
         end = within(a.size[2] - (above ? plan::high_z : 0) - p.z);
+#if defined(PLAN_PLACED)
+        find_places(a, p);
+#endif
         sets = 0;
 #pragma unroll
         for (int j = 0; j < plan::lane_y; ++j)
@@ -122,12 +169,30 @@ struct Column {
     }
     __device__ __forceinline__ bool makes(int plane) const { return plane >= first && plane < end; }
 #if PLAN_SCALED
-    __device__ __forceinline__ void put_scaled(const Arguments &a, int j, const Sums &sum,
-                                               const OwnPacks &own) const {
+    __device__ __forceinline__ void put_scaled(const Arguments &a, int plane, int j,
+                                               const Sums &sum, const OwnPacks &own) const {
         Results out;
+#if defined(PLAN_PLACED)
+        const Point row = {place.x, place.y + j, place.z + plane};
+#if defined(PLAN_INTERIOR)
+        if (is_interior(plane, j)) {
+#pragma unroll
+            for (int i = 0; i < plan::vector; ++i)
+                finish_inside(AtSum{own, i, sum[j][i][0][0], row}, a, out[i]);
+        } else
+#endif
+        {
+            const AlongZ along_z = find_along_z(AtPosition{row}, a);
+#pragma unroll
+            for (int i = 0; i < plan::vector; ++i)
+                finish_layer(AtSum{own, i, sum[j][i][0][0], row}, a, along_x[i], along_y[j],
+                             along_z, out[i]);
+        }
+#else
 #pragma unroll
         for (int i = 0; i < plan::vector; ++i)
             finish_sums(AtSum{own, i, sum[j][i][0][0]}, a, out[i]);
+#endif
         put_row(a, j, out);
     }
 #else
@@ -199,14 +264,15 @@ struct Putting {
     const Arguments &a;
     bool puts;
 #if PLAN_SCALED
-    const Cell *shared; // the plane that is complete, and the thread's first point in it
+    int step; // the plane that is complete, from the block's first
+    const Cell *shared; // that plane, and the thread's first point in it
     int plane, x, y;
     __device__ __forceinline__ void row(int j, const Sums &sum) const {
         if (!puts)
             return;
         OwnPacks own;
         own.read(shared, plane, x, y + j);
-        column.put_scaled(a, j, sum, own);
+        column.put_scaled(a, step, j, sum, own);
     }
 #else
     __device__ __forceinline__ void row(int j, const Sums &sum) const {
@@ -248,6 +314,11 @@ __device__ constexpr int bytes_of_planes(int planes) {
 struct AtScaled {
     const AtInner &own;
     Real sum;
+#if defined(PLAN_PLACED)
+    template <int axis> __device__ __forceinline__ Index index() const {
+        return own.template index<axis>();
+    }
+#endif
     template <int array, int dx, int dy, int dz> __device__ __forceinline__ Real tap() const {
         if constexpr (array == plan::arrays)
             return sum;
@@ -352,7 +423,7 @@ __device__ __forceinline__ void make_tile(const Arguments &a, Cell *shared) {
 #else
 #if PLAN_SCALED
         const Putting putting = {
-            column, a, step >= 0 && column.makes(step), shared, row + step, x, 0};
+            column, a, step >= 0 && column.makes(step), step, shared, row + step, x, 0};
 #else
         const Putting putting = {column, a, step >= 0 && column.makes(step)};
 #endif
@@ -453,7 +524,7 @@ __device__ __forceinline__ void make_column(const Arguments &a, Cell *shared) {
 #else
 #if PLAN_SCALED
         const Putting putting = {
-            column, a, step >= 0 && column.makes(step), shared, slots.slot(), x, y};
+            column, a, step >= 0 && column.makes(step), step, shared, slots.slot(), x, y};
 #else
         const Putting putting = {column, a, step >= 0 && column.makes(step)};
 #endif

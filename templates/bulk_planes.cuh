@@ -179,11 +179,27 @@ struct OwnPacks {
         }
     }
 };
+#if defined(PLAN_PLACED)
+// A point's place alone.
+struct AtPosition {
+    const Point &p;
+    template <int axis> __device__ __forceinline__ Index index() const {
+        return coordinate<axis>(p);
+    }
+};
+#endif
+
 // Point i of them, and its sum.
 struct AtSum {
     const OwnPacks &own;
     int i;
     Real sum;
+#if defined(PLAN_PLACED)
+    const Point &row; // its first point
+    template <int axis> __device__ __forceinline__ Index index() const {
+        return coordinate<axis>(row) + (axis == 0 ? i : 0);
+    }
+#endif
     template <int array, int dx, int dy, int dz> __device__ __forceinline__ Real tap() const {
         static_assert(dx == 0 && dy == 0 && dz == 0, "neighbours are in the sum");
         if constexpr (array == plan::arrays)

@@ -81,8 +81,9 @@ __device__ __forceinline__ void step(const Arguments &a, const Strip &s, const P
 #pragma unroll
     for (int k = 0; k <= below; ++k)
         kept_row[k] =
-            ends && ((row - below + k < s.kept_to && !(plan::images && copies<2, 0>)) ||
-                     (row - below + k >= s.kept_from && !(plan::images && copies<2, 1>)));
+            ends && !endless<2> &&
+            ((row - below + k < s.kept_to && !(plan::images && copies<2, 0>)) ||
+             (row - below + k >= s.kept_from && !(plan::images && copies<2, 1>)));
 #pragma unroll
     for (int p = 0; p < points; ++p) {
         Real sum[1][held + 1];
@@ -306,15 +307,17 @@ __device__ __forceinline__ void walk(const Arguments &a, const Strip &s, SharedA
     int plain_end = max(plain, min(end, turn_of(s.kept_from - (rows - 1) + before)));
 #if defined(PLAN_BULK)
     // Plain turns of the first stage ask for rows that find memory wherever they reach.
-    if (g.first) {
+    if (g.first && !endless<2>) {
         plain = min(end, max(plain, g.easy - (input_slots - 1)));
         plain_end = max(plain, min(plain_end, g.easy_end - (input_slots - 1)));
     }
 #endif
     take_turns<side, Kind::idle>(a, s, me, g, sums, active);
-    take_turns<side, Kind::careful>(a, s, me, g, sums, plain);
+    if constexpr (!endless<2>)
+        take_turns<side, Kind::careful>(a, s, me, g, sums, plain);
     take_turns<side, Kind::plain>(a, s, me, g, sums, plain_end);
-    take_turns<side, Kind::careful>(a, s, me, g, sums, end);
+    if constexpr (!endless<2>)
+        take_turns<side, Kind::careful>(a, s, me, g, sums, end);
     take_turns<side, Kind::idle>(a, s, me, g, sums, turns);
 #if defined(PLAN_BULK)
     // What was asked for arrives before the block ends: then its shared memory may be another's.
@@ -342,7 +345,7 @@ extern "C" __global__ void
     }
     __syncthreads();
     const SharedAt<Real> rings(reinterpret_cast<Real *>(shared_bytes() + plan::strip_bytes));
-    if (strip.low || strip.high)
+    if (!endless<0> && (strip.low || strip.high))
         walk<true>(arguments, strip, rings);
     else
         walk<false>(arguments, strip, rings);

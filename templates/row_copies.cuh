@@ -4,14 +4,13 @@
 #if defined(PLAN_BULK)
 #if defined(PLAN_SHIFTED)
 // A row of a strip, to a slot, with what lies before and after it in packs of 16 bytes.
-__device__ __forceinline__ void ask_row(const Walk &g, int slot, SharedAt<Real> to, const Real *row,
-                                        const Strip &, Index) {
+__device__ __forceinline__ void ask_row(const Walk &g, int slot, SharedAt<Real> to, const Real *row) {
     g.slots.copy(slot, to, row - place_in_pack(row), slot_row);
 }
 // A row of a grid without ends that begins or ends in the strip: its own whole packs by a bulk copy,
-// and the cells before and after them by lanes.
-__device__ __forceinline__ void ask_wrapped(const Walk &g, int slot, SharedAt<Real> to,
-                                            const Real *row, const Strip &s, Index size) {
+// and by lanes the cells before and after them, as far as the stored columns reach.
+__device__ __forceinline__ void ask_split(const Walk &g, int slot, SharedAt<Real> to,
+                                          const Real *row, const Strip &s, Index size) {
     const int place = place_in_pack(row);
     to = to + place;
     const int first = s.wrap_to + (2 * spare - place - s.wrap_to % spare) % spare;
@@ -20,64 +19,118 @@ __device__ __forceinline__ void ask_wrapped(const Walk &g, int slot, SharedAt<Re
         g.slots.expect_more(slot, (last - first) * static_cast<int>(sizeof(Real)));
         g.slots.copy(slot, to + first, row + first, last - first);
     }
-#pragma unroll 1
-    for (int k = lane(); k < width - (last - first); k += warp_size) {
+    const int left = s.size + (width - plan::tile_x) - (last - first);
+#pragma unroll 2
+    for (int k = lane(); k < left; k += warp_size) {
         const int i = k < first ? k : k + (last - first);
         copy_async<1>(to + i, row + i + (i < s.wrap_to ? size : 0) - (i >= s.wrap_from ? size : 0));
     }
 }
+// A row that all lanes bring, one cell after the other.
+__device__ __forceinline__ void bring_row(const Real *row, SharedAt<Real> to) {
+    const SharedAt<Real> own = to + lane();
+    row += lane();
+#pragma unroll
+    for (int k = 0; k < points; ++k)
+        copy_async<1>(own + k * warp_size, row + k * warp_size);
+}
 __device__ __forceinline__ int place_of(const Real *row) { return place_in_pack(row); }
 #else
 __device__ __forceinline__ int place_of(const Real *) { return 0; }
-// A row of a strip, to a slot; in up to three parts where a grid without ends begins or ends in it.
-// What lies outside of another grid may be anything: here it is the memory of the rows before and
-// after.
-__device__ __forceinline__ void ask_row(const Walk &g, int slot, SharedAt<Real> to, const Real *row,
-                                        const Strip &s, Index size) {
-    if (!endless<0> || !s.beside) {
-        g.slots.copy(slot, to, row, width);
-        return;
-    }
-    if (s.wrap_to > 0)
-        g.slots.copy(slot, to, row + size, s.wrap_to);
-    g.slots.copy(slot, to + s.wrap_to, row + s.wrap_to, s.wrap_from - s.wrap_to);
-    if (s.wrap_from < width)
-        g.slots.copy(slot, to + s.wrap_from, row + s.wrap_from - size, width - s.wrap_from);
+// A row of a strip, to a slot. What lies outside of the grid may be anything: here it is the memory
+// of the rows before and after.
+__device__ __forceinline__ void ask_row(const Walk &g, int slot, SharedAt<Real> to, const Real *row) {
+    g.slots.copy(slot, to, row, width);
+}
+// The same in a grid without ends, at least as wide as the strip, that begins or ends in it.
+__device__ __forceinline__ void ask_split(const Walk &g, int slot, SharedAt<Real> to,
+                                          const Real *row, const Strip &s, Index size) {
+    const bool begins = s.wrap_to > 0;
+    const int cut = begins ? s.wrap_to : s.wrap_from;
+    row += begins ? size : 0;
+    g.slots.copy(slot, to, row, cut);
+    g.slots.copy(slot, to + cut, row + (cut - size), width - cut);
 }
 #endif
-// Rows of an array; the rows of a wave's level before are `above` rows further on.
+// Whether all rows of the strip begin or end in it, and then whether lanes bring a part of each.
+__device__ __forceinline__ bool is_split(const Strip &s) { return endless<0> && s.beside; }
+constexpr bool split_by_lanes = spare > 0;
+
+// Rows of an array, all of which find memory; the rows of a wave's level before are `above` rows
+// further on.
 template <int array>
-__device__ __forceinline__ void load_rows(const Arguments &a, const Strip &s, Walk &g, int turn,
-                                          bool easy, int slot, SharedAt<Real> to) {
+__device__ __forceinline__ void ask_rows(const Arguments &a, const Strip &s, Walk &g, bool split,
+                                         int slot, SharedAt<Real> to) {
     const Index stride = a.grid[Array<array>::grid].stride_z;
+    const Real *row = g.from[array];
+    if (split && (split_by_lanes || lane() == 0)) {
+#pragma unroll 1
+        for (int r = 0; r < rows; ++r, row += stride)
+            ask_split(g, slot, to + r * slot_row, row, s, a.size[0]);
+    } else if (lane() == 0) {
 #pragma unroll
-    for (int r = 0; r < rows; ++r) {
-        const Real *row = g.from[array] + r * stride;
-        if (!easy)
-            load_carefully<array>(a, s, s.begin + Index(turn) * rows + r + array * above, lane(),
-                                  to + (r * slot_row + place_of(row)));
-#if defined(PLAN_SHIFTED)
-        else if (endless<0> && s.beside)
-            ask_wrapped(g, slot, to + r * slot_row, row, s, a.size[0]);
-#endif
-        else if (lane() == 0)
-            ask_row(g, slot, to + r * slot_row, row, s, a.size[0]);
+        for (int r = 0; r < rows; ++r)
+            ask_row(g, slot, to + r * slot_row, row + r * stride);
     }
-    g.from[array] += rows * stride;
 }
-// Begins to load the rows of a turn. `plain`: it is easy.
+// Rows of an array that may lie beyond the ends of the walk, or find none of the memory that lies
+// before and after them.
+template <int array>
+__device__ __forceinline__ void find_rows(const Arguments &a, const Strip &s, Walk &g, int turn,
+                                          int slot, SharedAt<Real> to) {
+    const Grid &grid = a.grid[Array<array>::grid];
+    const bool inside = !s.beside || (endless<0> && a.size[0] >= width);
+#pragma unroll 1
+    for (int r = 0; r < rows; ++r) {
+        Index y = s.begin + Index(turn) * rows + r + array * above;
+        const SharedAt<Real> at = to + (r * slot_row + place_of(g.from[array] + r * grid.stride_z));
+        if (endless<2>)
+            y = wrapped_near(y, a.size[2]);
+        const Real *row = grid.data + y * grid.stride_z + s.x;
+        if (!inside || y < 0 || y >= a.size[2]) {
+            load_carefully<array>(a, s, y, lane(), at);
+            continue;
+        }
+#if defined(PLAN_SHIFTED)
+        if (s.beside)
+            load_carefully<array>(a, s, y, lane(), at);
+        else
+            bring_row(row, at);
+#else
+        if (lane() == 0) {
+            g.slots.expect_more(slot, width * static_cast<int>(sizeof(Real)));
+            if (is_split(s))
+                ask_split(g, slot, at, row, s, a.size[0]);
+            else
+                ask_row(g, slot, at, row);
+        }
+#endif
+    }
+}
+// Begins to load the rows of a turn. `plain`: it is easy, but in a grid whose walk has no ends.
 template <bool plain>
 __device__ __forceinline__ void load_turn(const Arguments &a, const Strip &s, Walk &g, int turn,
                                           int slot) {
+    constexpr int last = plan::carried - 1;
     const SharedAt<Real> to = g.in + slot * loaded_size;
-    const bool easy = plain || is_easy(g, turn), by_lanes = spare > 0 && endless<0> && s.beside;
-    if (easy && !by_lanes && lane() == 0)
-        g.slots.expect(slot, loaded_size * static_cast<int>(sizeof(Real)));
-    load_rows<0>(a, s, g, turn, easy, slot, to);
-    if constexpr (plan::carried > 1)
-        load_rows<plan::carried - 1>(a, s, g, turn, easy, slot, to + rows * slot_row);
-    if (!easy || by_lanes)
+    if ((plain && !endless<2>) || is_easy(g, turn)) {
+        const bool split = is_split(s);
+        if (lane() == 0 && !(split_by_lanes && split))
+            g.slots.expect(slot, loaded_size * static_cast<int>(sizeof(Real)));
+        ask_rows<0>(a, s, g, split, slot, to);
+        if constexpr (last > 0)
+            ask_rows<last>(a, s, g, split, slot, to + rows * slot_row);
+        if (split_by_lanes && split)
+            g.slots.will_be_filled(slot);
+    } else {
+        find_rows<0>(a, s, g, turn, slot, to);
+        if constexpr (last > 0)
+            find_rows<last>(a, s, g, turn, slot, to + rows * slot_row);
         g.slots.will_be_filled(slot);
+    }
+    g.from[0] += rows * a.grid[Array<0>::grid].stride_z;
+    if constexpr (last > 0)
+        g.from[last] += rows * a.grid[Array<last>::grid].stride_z;
 }
 // Until the rows of this turn are there.
 __device__ __forceinline__ void await_rows(Walk &g) {

@@ -63,17 +63,23 @@ __device__ __forceinline__ void load_rows(const Arguments &a, const Strip &s, Wa
     const Stored<Array<0>> *&from = g.from[array];
 #pragma unroll
     for (int r = 0; r < rows; ++r) {
-        if (!easy)
-            load_carefully<array>(a, s, s.begin + Index(turn) * rows + r + array * above, lane(),
-                                  slot + r * width);
+        const Index y = s.begin + Index(turn) * rows + r + array * above;
+        const Stored<Array<0>> *row = from;
+        bool found = easy;
+        if (endless<2> && !easy) {
+            row = a.grid[Array<array>::grid].data + wrapped_near(y, a.size[2]) * stride + s.x;
+            found = !s.beside || (endless<0> && a.size[0] >= width);
+        }
+        if (!found)
+            load_carefully<array>(a, s, y, lane(), slot + r * width);
         else if (endless<0> && s.beside && s.wide)
-            load_wrapped<plan::vector>(from, s, a.size[0], lane(), slot + r * width);
+            load_wrapped<plan::vector>(row, s, a.size[0], lane(), slot + r * width);
         else if (endless<0> && s.beside)
-            load_wrapped<1>(from, s, a.size[0], lane(), slot + r * width);
+            load_wrapped<1>(row, s, a.size[0], lane(), slot + r * width);
         else if (s.wide)
-            load_row<plan::vector>(from, lane(), slot + r * width);
+            load_row<plan::vector>(row, lane(), slot + r * width);
         else
-            load_row<1>(from, lane(), slot + r * width);
+            load_row<1>(row, lane(), slot + r * width);
         from += stride;
     }
 }

@@ -262,6 +262,14 @@ __device__ __forceinline__ Index wrapped(Index i, Index size) {
     i %= size;
     return i < 0 ? i + size : i;
 }
+// The same without a division, for what lies hardly further from the grid than it is long.
+__device__ __forceinline__ Index wrapped_near(Index i, Index size) {
+    while (i < 0)
+        i += size;
+    while (i >= size)
+        i -= size;
+    return i;
+}
 
 // Fills a slot of the first ring with a row of the strip, also where no memory lies before or after
 // the row.
@@ -270,7 +278,8 @@ __device__ __forceinline__ void load_carefully(const Arguments &a, const Strip &
                                             SharedAt<Stored<Array<0>>> slot) {
     const bool beyond = !endless<2> && (y < 0 || y >= a.size[2]);
     const Real value = y < 0 ? Edge<2, 0>::beyond() : Edge<2, 1>::beyond();
-    y = wrapped(y, a.size[2]);
+    if (endless<2>)
+        y = wrapped_near(y, a.size[2]);
     const Grid &grid = a.grid[Array<array>::grid];
 #pragma unroll 1
     for (int i = lane; i < width; i += warp_size) {

@@ -52,6 +52,9 @@ static int draw(const arrays *a, snapshot_files *f) {
 
 static int match(const arrays *a, const binding *b, snapshot_files *f) {
     *f = (snapshot_files){.pattern = b->value, .item = arrays_find_output(a, b->name)};
+    if (f->item < 0 && arrays_find_output(a, components_name(b->name, 1)) >= 0)
+        return complain(EXIT_USAGE, a->spec, "--snapshot '%s': it has components; name one: %s[1]",
+                        b->name, b->name);
     if (f->item < 0)
         return arrays_unknown(a, "--snapshot", b->name, false);
     const int code = snapshot_judge(b->value);
@@ -111,14 +114,15 @@ int run_snapshots_begin(run_snapshots *s, const arrays *a, bool alone, bool spea
     if (given == 0)
         return EXIT_DONE;
     s->files = new_array((size_t)given, sizeof *s->files);
-    const int code = match_all(s, a);
+    int code = match_all(s, a);
+    for (int i = 0; i < s->count && code == EXIT_DONE && speaks; i++)
+        code = snapshot_try(&s->files[i], options_every(o, EVERY_SNAPSHOT));
     s->alone = alone;
     for (int i = 0; i < s->count; i++)
         s->alone &= !s->files[i].has_pieces;
     const int count = s->alone ? s->count : s->image_count;
     return code == EXIT_DONE && count > 0 && speaks
-               ? snapshots_begin(&s->writer, s->alone ? a->session->context : NULL, s->files, count,
-                                 options_every(o, EVERY_SNAPSHOT))
+               ? snapshots_begin(&s->writer, s->alone ? a->session->context : NULL, s->files, count)
                : code;
 }
 

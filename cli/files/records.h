@@ -120,13 +120,16 @@ void snapshot_name(const char *pattern, int64_t step, char out[SNAPSHOT_NAME]);
 /* Sets head and tail. */
 void snapshot_frame(snapshot_files *);
 
+/* Looks whether a file can be made, that of the first step at which there is one: a file that
+   cannot be made costs no computation. EXIT_DONE, or an exit code after an error. */
+int snapshot_try(const snapshot_files *, int64_t step);
+
 typedef struct snapshots snapshots;
 
-/* Of files whose head and tail are set: looks whether they can be made (the first one of each,
-   after `every` steps) and starts the thread. With a context, elements come from its device while
-   the run goes on. `files` stays the caller's. EXIT_DONE; or an exit
-   code after an error. */
-int snapshots_begin(snapshots **out, sg_context *, snapshot_files *files, int count, int64_t every);
+/* Of files whose head and tail are set: starts the thread. With a context, elements come from its
+   device while the run goes on. `files` stays the caller's. EXIT_DONE; or an exit code after an
+   error. */
+int snapshots_begin(snapshots **out, sg_context *, snapshot_files *files, int count);
 
 /* Where elements go: to `memory` at once, or with a capture, of which it is byte `at`, from the
    device to there. */

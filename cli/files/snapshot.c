@@ -206,13 +206,13 @@ static void *write_all(void *argument) {
 
 /* ---- the run's side -------------------------------------------------------------------------- */
 
-/* A file that cannot be made costs no computation. */
-static int try_name(snapshots *s, const snapshot_files *f, int64_t step) {
+int snapshot_try(const snapshot_files *f, int64_t step) {
     char path[SNAPSHOT_NAME];
+    output *spare = output_spare();
     snapshot_name(f->pattern, step, path);
-    int error = output_open(s->output, path);
+    int error = output_open(spare, path);
     if (error == 0)
-        error = output_close(s->output, false);
+        error = output_close(spare, false);
     return error == 0
                ? EXIT_DONE
                : complain(EXIT_DATA, new_copy(path), "cannot write: %s", whole_file_error(error));
@@ -256,8 +256,7 @@ static void free_room(slot *of) {
         free(of->elements);
 }
 
-int snapshots_begin(snapshots **out, sg_context *context, snapshot_files *files, int count,
-                    int64_t every) {
+int snapshots_begin(snapshots **out, sg_context *context, snapshot_files *files, int count) {
     snapshots *s = new_array(1, sizeof *s);
     uint64_t all = 0, most = 1;
     *s = (snapshots){.files = files, .count = count, .output = output_spare()};
@@ -268,9 +267,6 @@ int snapshots_begin(snapshots **out, sg_context *context, snapshot_files *files,
         all += s->bytes[i];
         const uint64_t cells = s->bytes[i] / dtype_words[a->type].bytes;
         most = files[i].is_image && cells > most ? cells : most;
-        const int code = try_name(s, &files[i], every);
-        if (code != EXIT_DONE)
-            return code;
     }
     for (int i = 0; i < SLOTS; i++) {
         const int code = make_room(context, &s->slots[i], (size_t)all);

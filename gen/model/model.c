@@ -170,10 +170,9 @@ bool model_mirrors(const model *m, int axis) {
 }
 
 void model_find_ring(const model *m, int axis, bool *ring, bool *other) {
-    const bool reads = m->low[axis] + m->high[axis] > 0;
-    const bool wraps = m->sides[axis][0].kind == BOUNDARY_PERIODIC;
-    *ring |= reads && wraps;
-    *other |= reads && !wraps;
+    for (int side = 0; side < 2; side++) /* one may be fixed, and the other a ring for what reads */
+        if ((side == 0 ? m->low : m->high)[axis] > 0)
+            *(m->sides[axis][side].kind == BOUNDARY_PERIODIC ? ring : other) = true;
 }
 
 void model_find_rings_of_maps(const model *m, int axis, bool *ring, bool *other) {

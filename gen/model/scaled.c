@@ -49,22 +49,29 @@ static marks *mark(job *j, const expr_pool *pool, expr_id root) {
     return all;
 }
 
-/* The sum: down from the root, along the one operand that has neighbours, the first node that is
-   linear. EXPR_NONE where several operands have neighbours, or none. */
-static expr_id find_sum(const expr_pool *pool, const marks *all, expr_id root) {
-    expr_id id = root;
-    while (all[id].far && !all[id].linear) {
+/* The sum: down from the root, the first linear node that all neighbours are below, whichever way
+   leads to them. EXPR_NONE where there is none. Operands come before users, so a node is met when
+   all that use it have been. */
+static expr_id find_sum(job *j, const expr_pool *pool, const marks *all, expr_id root) {
+    bool *met = job_array(j, (size_t)root + 1, sizeof *met);
+    int open = 1; /* nodes met with neighbours below, whose operands have not been met */
+    met[root] = true;
+    for (expr_id id = root; id >= 0; id--) {
         const expr_node *n = expr_get(pool, id);
-        int count = 0;
-        for (int i = 0; i < expr_words[n->op].operands; i++)
-            if (all[n->operand[i]].far && (count == 0 || id != n->operand[i])) {
-                count++;
-                id = n->operand[i];
-            }
-        if (count != 1)
+        if (!met[id])
+            continue;
+        if (open == 1 && id != root && all[id].linear)
+            return id;
+        if (!all[id].far || expr_words[n->op].operands == 0)
             return EXPR_NONE;
+        open--;
+        for (int i = 0; i < expr_words[n->op].operands; i++)
+            if (all[n->operand[i]].far && !met[n->operand[i]]) {
+                met[n->operand[i]] = true;
+                open++;
+            }
     }
-    return all[id].far && id != root ? id : EXPR_NONE;
+    return EXPR_NONE;
 }
 
 /* The root with `leaf` in the place of the sum. */
@@ -129,7 +136,7 @@ static bool split_at_sum(job *j, const model *m, expr_id leaf, expr_id *sum, exp
     const expr_id root = m->outputs[0].value;
     const marks *all = mark(j, m->pool, root);
     linear_form form;
-    *sum = find_sum(m->pool, all, root);
+    *sum = find_sum(j, m->pool, all, root);
     if (*sum == EXPR_NONE || !model_linear(with_output(j, m, *sum), 0, &form))
         return false;
     if (form.rest != EXPR_NONE) /* the sum is what taps give */
@@ -140,7 +147,7 @@ static bool split_at_sum(job *j, const model *m, expr_id leaf, expr_id *sum, exp
 
 scaled_sum *scaled_sum_new(job *j, const model *m) {
     static const int here[AXES] = {0};
-    if (m->output_count != 1 || m->chain != NULL || m->arranged || m->positions != 0 ||
+    if (m->output_count != 1 || m->chain != NULL || m->arranged ||
         m->array_count == 2 * MAX_FIELDS || m->field_count == MAX_FIELDS)
         return NULL;
     const expr_id leaf = expr_tap(m->pool, m->array_count, here);

@@ -87,7 +87,7 @@ static void write_functions(text *t, const model *m) {
     int arrays[2 * MAX_FIELDS];
     for (int i = 0; i < f->array_count; i++)
         arrays[i] = i;
-    const emitter e = {f, (const int[AXES]){0, 1, 2}, arrays, false, NULL, false};
+    const emitter e = {.model = f, .axes = (const int[AXES]){0, 1, 2}, .kernel_arrays = arrays};
     const char *target = "return";
     for (int i = 0; i < f->output_count; i++) {
         text_printf(t, "%sinjected_%d%s", before, i, after);

@@ -22,7 +22,7 @@ typedef struct writer {
     job *job;
     const emitter *e;
     const expr_pool *pool;
-    int *uses;
+    const int *uses;
     bool *varies; /* by node: it is not the same for all points */
     part *parts;  /* by node */
     int named;    /* t1 … */
@@ -367,18 +367,37 @@ int emit_count_quotients(job *j, const model *m, const bool *live) {
     return count;
 }
 
+/* As expr_live; what only named nodes are made of is not. */
+static bool *unnamed_live(job *j, const expr_pool *pool, const char *const *names,
+                          const expr_id *roots, int count) {
+    bool *live = job_array(j, (size_t)pool->count + 1, sizeof *live);
+    for (int i = 0; i < count; i++)
+        live[roots[i]] = true;
+    for (expr_id id = pool->count; id-- > 0;)
+        for (int k = 0;
+             live[id] && names[id] == NULL && k < expr_words[expr_get(pool, id)->op].operands; k++)
+            live[expr_get(pool, id)->operand[k]] = true;
+    return live;
+}
+
 /* Whatever the roots are made of that has lines of its own. */
 static writer write_parts(text *out, const emitter *e, const expr_id *roots, int count) {
     const expr_pool *pool = e->model->pool;
     writer w = {.out = out, .job = out->job, .e = e, .pool = pool};
     w.parts = job_array(w.job, (size_t)pool->count, sizeof *w.parts);
     const bool *live = expr_live(pool, w.job, roots, count);
-    w.uses = emit_uses(w.job, pool, live, roots, count);
+    w.uses = e->uses != NULL ? e->uses : emit_uses(w.job, pool, live, roots, count);
     w.varies = find_varying(w.job, pool);
     if (e->interior != NULL)
         live = interior_live(w.job, pool, e->interior, roots, count);
+    if (e->names != NULL)
+        live = unnamed_live(w.job, pool, e->names, roots, count);
     for (int i = 0; i < pool->count; i++)
-        if (live[i] && e->interior != NULL && e->interior->place[i] > 0)
+        if (live[i] && e->names != NULL && e->names[i] != NULL)
+            set(&w, i, e->names[i], LEVEL_PRIMARY);
+        else if (live[i] && e->inside && e->interior->side[i] != EXPR_NONE)
+            w.parts[i] = w.parts[e->interior->side[i]];
+        else if (live[i] && e->interior != NULL && e->interior->place[i] > 0)
             set(&w, i, job_print(w.job, "places.place%d", e->interior->place[i]), LEVEL_PRIMARY);
         else if (live[i] && e->interior != NULL && e->interior->side[i] != EXPR_NONE)
             write_selection(&w, i, live);

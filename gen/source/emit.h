@@ -35,6 +35,9 @@ typedef struct emitter {
     bool steps;               /* the kernel makes several, and `at` counts them */
     const interior *interior; /* what statements ask `interior` and `places` for; NULL: nothing */
     bool quick;               /* `at` divides and takes roots (templates/arch/quotients.cuh) */
+    bool inside;              /* points are in the interior: statements ask nothing */
+    const char *const *names; /* of nodes that are computed before; NULL: none is */
+    const int *uses; /* of nodes, where statements are a part of more; NULL: they are not */
 } emitter;
 
 /* How many live nodes are divisions by what differs from point to point, or roots of it. */
@@ -47,6 +50,7 @@ void emit_statements(text *, const emitter *, const expr_id *roots, const char *
 /* The functions by which a kernel asks once, for several points, where they lie: interior_along
    and find_places, with the struct Places. */
 void emit_places(text *, const emitter *, const interior *);
+void emit_interior_along(text *, const emitter *, const interior *); /* the first of them alone */
 
 /* One statement `target op ±weight·value;`. */
 typedef enum emit_op { EMIT_DECLARE, EMIT_ADD } emit_op; /* "Real x =", "x +=" */
@@ -78,6 +82,13 @@ void emit_explicit(job *, const model *, const expr_id *roots, int count, const 
 
 /* A constant as CUDA reads it, in the model's dtype: "0.25f", "-1.0". */
 void emit_constant(text *, dtype, double value);
+
+/* placed.c: one output in two functions, `finish_inside` for points in the interior and
+   `finish_layer` for the others, with the same bits. What the place along one axis alone decides is
+   computed before, by along_x, along_y and along_z for structs of these names: kernels keep AlongX
+   and AlongY of `points` points and `rows` rows in registers. interior_ends says in which cells of
+   the last axis interior_along holds. finish_sums asks by itself. */
+void emit_placed(text *, const emitter *, expr_id root);
 
 /* ---- partial sums ---------------------------------------------------------------------------- */
 

@@ -324,11 +324,7 @@ static void write_along(text *out, const emitter *e, const interior *in, int axi
     text_add(out, ";\n    }\n");
 }
 
-void emit_places(text *out, const emitter *e, const interior *in) {
-    const expr_pool *pool = e->model->pool;
-    expr_id *roots = job_array(out->job, (size_t)pool->count, sizeof *roots);
-    const char **targets = job_array(out->job, (size_t)pool->count, sizeof *targets);
-    int count = 0;
+void emit_interior_along(text *out, const emitter *e, const interior *in) {
     text_add(out,
              "// Whether conditions on the place have one answer at cell i of an axis, as they "
              "have away from the edges.\n"
@@ -336,8 +332,16 @@ void emit_places(text *out, const emitter *e, const interior *in) {
              "Arguments &arguments, long long i) {\n");
     for (int axis = 0; axis < AXES; axis++)
         write_along(out, e, in, axis);
-    text_add(out, "    return true;\n}\n\n// What such conditions select: here what they do there."
-                  "\nstruct Places {\n");
+    text_add(out, "    return true;\n}\n\n");
+}
+
+void emit_places(text *out, const emitter *e, const interior *in) {
+    const expr_pool *pool = e->model->pool;
+    expr_id *roots = job_array(out->job, (size_t)pool->count, sizeof *roots);
+    const char **targets = job_array(out->job, (size_t)pool->count, sizeof *targets);
+    int count = 0;
+    emit_interior_along(out, e, in);
+    text_add(out, "// What such conditions select: here what they do there.\nstruct Places {\n");
     for (expr_id id = 0; id < pool->count; id++)
         if (in->place[id] > 0) {
             text_printf(out, "    Real place%d = ", in->place[id]);

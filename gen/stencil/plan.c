@@ -375,10 +375,15 @@ static void count_work(plan_facts *f, job *j) {
     calls_count(j, m, inside, 4, f->walked[1]);
 }
 
-/* Operations of a point besides those of its sum. */
+/* Operations of a point besides those of its sum, away from where conditions on its place count. */
 static double count_point(const scaled_sum *s, job *j) {
-    const expr_id root = s->point->outputs[0].value;
-    const expr_count c = expr_count_shared(s->point->pool, j, &root, 1);
+    const model *m = s->point;
+    expr_id root;
+    optimise(j, m->pool, m->dtype, &m->outputs[0].value, 1, &root);
+    const interior *in = interior_find(j, m, &root, 1);
+    const bool *live =
+        in != NULL ? interior_live(j, m->pool, in, &root, 1) : expr_live(m->pool, j, &root, 1);
+    const expr_count c = expr_count_live(m->pool, live);
     return c.additions + c.multiplications + c.others;
 }
 

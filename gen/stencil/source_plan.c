@@ -322,7 +322,11 @@ void source_write_kernel(text *t, const plan *p, const program *program, int whi
     const plan_facts *f = p->facts;
     const model *m = f->model;
     const bool quick = packs && p->form->quick != NULL && p->form->quick(p);
-    const emitter e = {m, p->axes, p->kernel_array, plan_method(p)->fused, NULL, quick};
+    const emitter e = {.model = m,
+                       .axes = p->axes,
+                       .kernel_arrays = p->kernel_array,
+                       .steps = plan_method(p)->fused,
+                       .quick = quick};
     if (asks_for_numbers(t->job, m))
         text_add(t, "#include \"numbers.cuh\"\n\n");
     text_printf(t, "#define STENCIL_KERNEL %s\n", program->launches[which].entry);
@@ -352,7 +356,8 @@ void source_write_kernel(text *t, const plan *p, const program *program, int whi
     write_wrapped(t, m);
     if (p->form->definitions != NULL)
         p->form->definitions(t, p);
-    if (p->form->points)
+    const bool finishes = p->form->scales && f->scaled != NULL && m->positions != 0;
+    if (p->form->points && !finishes) /* source_sums.c asks for places instead */
         write_update(t, m, f, &e);
     if (p->form->sums)
         source_write_sums(t, m, p, &e);

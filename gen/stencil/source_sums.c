@@ -23,6 +23,17 @@ static void write_adder(text *t, const model *m, const plan *p, const emitter *e
     text_add(t, "}\n\n");
 }
 
+/* Whether it depends on where a point lies. */
+static bool is_placed(job *j, const expr_pool *pool, expr_id root) {
+    const bool *live = expr_live(pool, j, &root, 1);
+    bool some = false;
+    for (expr_id id = 0; id <= root; id++) {
+        const expr_node *n = expr_get(pool, id);
+        some |= live[id] && n->op == EXPR_POSITION && position_is_place(n->index);
+    }
+    return some;
+}
+
 /* What is made of a scaled sum, by the values of its point. */
 static void write_point(text *t, const scaled_sum *s, const plan *p, const emitter *e) {
     const model *m = s->point;
@@ -35,6 +46,10 @@ static void write_point(text *t, const scaled_sum *s, const plan *p, const emitt
     expr_id value;
     const char *target = "out[0] =";
     optimise(t->job, m->pool, m->dtype, &m->outputs[0].value, 1, &value);
+    if (is_placed(t->job, m->pool, value)) {
+        emit_placed(t, &of_point, value);
+        return;
+    }
     text_printf(t,
                 "// What the point makes of its sum, tap<%d, 0, 0, 0>, by its own values.\n"
                 "template <class At>\n"

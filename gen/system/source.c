@@ -261,11 +261,12 @@ static void write_arguments(text *t, const writing *w) {
                               w->out->arguments_bytes);
 }
 
+/* No kernel can have a name of its namespace: those of a system end with _1, _2 or _any. */
 static void lay(source_file *f, const writing *w, bool spares) {
     for (int i = 0; i < w->of->count; i++)
         if (!spares || w->stages[i]->launch_count > 1)
             source_lay_kernel(f, w->of->plans[i], w->stages[i], spares,
-                              job_print(w->job, "launch_%d", i + 1), !spares);
+                              job_print(w->job, "launch%d", i + 1), !spares);
 }
 
 static void make_spares(writing *w) {

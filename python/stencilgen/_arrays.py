@@ -9,8 +9,9 @@ from __future__ import annotations
 import ctypes
 import importlib
 import operator
+import reprlib
 import sys
-from ctypes import POINTER, c_int32, c_int64, c_uint8, c_uint16, c_uint64, c_void_p
+from ctypes import POINTER, c_double, c_int32, c_int64, c_uint8, c_uint16, c_uint64, c_void_p
 from functools import partial
 from typing import Any, Callable, Iterable, Optional, Sequence, Union
 
@@ -89,6 +90,19 @@ def x_first(size: Optional[Union[int, Sequence[int]]]) -> list[int]:
     if not 1 <= len(extents) <= 3:
         raise UsageError(f"a size has 1 to 3 extents, (nz, ny, nx), not {len(extents)}")
     return [whole_number("an extent", e) for e in reversed(extents)] + [0] * (3 - len(extents))
+
+
+def no_number(what: str, value: Any) -> UsageError:
+    """ctypes would not tell whose value it is."""
+    return UsageError(f"{what} is a number, not {reprlib.repr(value)}")
+
+
+def real_number(what: str, value: Any) -> float:
+    """The number as C takes it."""
+    try:
+        return c_double(value).value
+    except (TypeError, OverflowError):
+        raise no_number(what, value) from None
 
 
 def whole_number(what: str, value: Any, bits: int = 64) -> int:

@@ -10,8 +10,8 @@ import numpy as np
 
 from . import _abi
 from ._abi import lib
-from ._arrays import whole_number, x_first
-from ._context import Context, bytes_of, default_context
+from ._arrays import real_number, whole_number, x_first
+from ._context import Context, bytes_of, default_context, utf8
 from ._errors import UsageError
 from ._kernel import wrap
 from ._matrix import matrix_of
@@ -68,10 +68,10 @@ class Request:
             line.append(before + word)
         named = list((constants or {}).items())
         self._constants = (_abi.sg_constant * max(len(named), 1))(
-            *[_abi.sg_constant(bytes_of(name), value) for name, value in named]
+            *[_abi.sg_constant(bytes_of(name), real_number(f"the constant '{name}'", value)) for name, value in named]
         )
         self.options = _abi.sg_build_options(
-            text=None if text is None else text.encode(), schedule=" ".join(line).encode() if line else None,
+            text=utf8("the text of a spec", text), schedule=" ".join(line).encode() if line else None,
             steps=whole_number("steps", steps or 0), constants=self._constants, constant_count=len(named),
             matrix=None if matrix is None else matrix.handle,
             **{key: bytes_of(value) if isinstance(value, str) else value for key, value in plain.items()},
@@ -180,7 +180,7 @@ def count_specs(path: Optional[Path] = None, *, text: Optional[str] = None, cont
     """How many specs a file or a text returns; `build(…, index=i)` builds one of them."""
     context = context or default_context()
     count = c_int()
-    encoded = None if text is None else text.encode()
+    encoded = utf8("the text of a spec", text)
     context.must(lib.sg_count_specs(context.handle, bytes_of(path), encoded, byref(count)))
     return count.value
 
@@ -192,8 +192,8 @@ def find_spec(
     names that there are."""
     context = context or default_context()
     index = c_int()
-    encoded = None if text is None else text.encode()
-    context.must(lib.sg_find_spec(context.handle, bytes_of(path), encoded, name.encode(), byref(index)))
+    encoded = utf8("the text of a spec", text)
+    context.must(lib.sg_find_spec(context.handle, bytes_of(path), encoded, utf8("a name", name), byref(index)))
     return index.value
 
 
@@ -232,5 +232,5 @@ def evaluate(
     end = [e for _, e in reversed(ranges)] + [1] * (3 - len(ranges))
     triples = [(c_int64 * 3)(*three) for three in ([n or 1 for n in x_first(size)], begin, end)]
     out = values.ctypes.data_as(POINTER(c_double))
-    context.must(lib.sg_evaluate_field(context.handle, bytes_of(name), expression.encode(), *triples, out))
+    context.must(lib.sg_evaluate_field(context.handle, bytes_of(name), utf8("an expression", expression), *triples, out))
     return values.astype(dtype, copy=False)

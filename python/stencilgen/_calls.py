@@ -10,7 +10,7 @@ import numpy as np
 
 from . import _abi, _arrays
 from ._abi import lib
-from ._arrays import HOST, Library, known
+from ._arrays import HOST, Library, known, no_number
 from ._context import Context, Memory
 from ._facts import ArrayInfo, ParameterInfo
 from ._errors import DataError, UsageError, error_of
@@ -112,19 +112,27 @@ class Caller:
             found[i] = named.pop(key)
         for i in first:
             if found[i] is None:
+                self._know(named)  # a name that is misspelled is what the caller should see
                 raise UsageError(f"'{self.name}' needs its array '{self.arrays[i].keyword}'")
         return found
 
+    def _know(self, given: Iterable[str]) -> None:
+        """Names that are left are those of parameters."""
+        for key in given:
+            if key not in self._parameter_index:
+                have = ", ".join([a.keyword for a in self.arrays] + [p.name for p in self.parameters])
+                raise UsageError(f"'{self.name}' has no array or parameter '{key}'; it has {have}")
+
     def _set_parameters(self, frame: Frame, given: Mapping[str, float]) -> None:
+        self._know(given)
         for i, p in enumerate(self.parameters):
             value = given.get(p.name, p.default)
             if value is None:
                 raise UsageError(f"'{self.name}' needs a value for its parameter '{p.name}'")
-            frame.values[i] = value
-        unknown = [key for key in given if key not in self._parameter_index]
-        if unknown:
-            have = ", ".join([a.keyword for a in self.arrays] + [p.name for p in self.parameters])
-            raise UsageError(f"'{self.name}' has no array or parameter '{unknown[0]}'; it has {have}")
+            try:
+                frame.values[i] = value
+            except (TypeError, OverflowError):
+                raise no_number(f"the parameter '{p.name}'", value) from None
         frame.arguments.parameters = frame.values
         frame.arguments.parameter_count = len(self.parameters)
         frame.has_values = True

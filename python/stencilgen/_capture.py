@@ -10,11 +10,11 @@ import numpy as np
 from . import _arrays
 from ._abi import lib
 from ._arrays import HOST, NUMPY_DTYPES, WORDS, library_of
-from ._context import Context, at_end, default_context
+from ._context import Context, Handle, at_end, default_context
 from ._errors import DataError, UsageError
 
 
-class Capture:
+class Capture(Handle):
     """Room on the host for one array of a device at a time, which comes while the next steps run.
 
         frames = stencilgen.Capture(u.shape, "float32")

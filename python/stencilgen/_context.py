@@ -23,8 +23,39 @@ def text_of(value: Optional[bytes]) -> str:
 
 
 def bytes_of(value: Any) -> Optional[bytes]:
-    """A path or a text for C; None stays None."""
-    return None if value is None else os.fsencode(value)
+    """A path or a word for C; None stays None."""
+    return None if value is None else _whole(repr(value), os.fsencode(value))
+
+
+def utf8(what: str, value: Optional[str]) -> Optional[bytes]:
+    """A text for C; None stays None."""
+    if value is not None and not isinstance(value, str):
+        raise UsageError(f"{what} is a str, not a {type(value).__name__}")
+    return None if value is None else _whole(what, value.encode())
+
+
+def _whole(what: str, encoded: bytes) -> bytes:
+    """C would take what comes before a zero byte alone."""
+    if b"\0" in encoded:
+        raise UsageError(f"{what} holds a zero byte")
+    return encoded
+
+
+class Handle:
+    """What holds something of the C library's, which goes with this object: a second one must not outlive it."""
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        raise TypeError(f"a stencilgen.{type(self).__name__} belongs to its process and is neither copied nor pickled")
+
+
+class Shared(Handle):
+    """One that does not change: it is its own copy."""
+
+    def __copy__(self: T) -> T:
+        return self
+
+    def __deepcopy__(self: T, memo: Any) -> T:
+        return self
 
 
 def copy_facts(kind: type[T], struct: Any, **more: Any) -> T:
@@ -99,7 +130,7 @@ class Finding:
         return f"{'ok' if self.usable else 'no':3} {self.what}: {self.text}"
 
 
-class Memory:
+class Memory(Handle):
     """Memory of a context's device, from sg_alloc; freed with the object."""
 
     def __init__(self, context: Context, size: int) -> None:
@@ -131,7 +162,7 @@ def split_device(device: Optional[str]) -> tuple[Optional[str], int]:
     return kind, int(number or 0)
 
 
-class Context:
+class Context(Shared):
     """A device, with the cache and the tuning results that builds for it use.
 
     Most programs need none: `stencilgen.build(…)` opens one for the process. All of a context's methods may be called

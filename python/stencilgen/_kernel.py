@@ -11,7 +11,7 @@ from . import _abi, _arrays
 from ._abi import VALUES, lib
 from ._arrays import numpy_order, whole_number, x_first
 from ._calls import Caller
-from ._context import Context, at_end, bytes_of, copy_facts, text_of
+from ._context import Context, Shared, at_end, bytes_of, copy_facts, text_of
 from ._errors import CheckError, UsageError, error_of
 from ._facts import ArrayInfo, ParameterInfo, together
 from ._tuning import Tunable
@@ -119,7 +119,7 @@ class Explanation:
         return "\n".join(lines)
 
 
-class Kernel(Caller, Tunable):
+class Kernel(Caller, Tunable, Shared):
     """A compiled kernel: `stencilgen.build` and `stencilgen.load` make them.
 
     Its kind decides what it can do: `Stencil` (also of a convolution), `Reduce`, `Scan`, `Merge`, `Product`. Kernels

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import prod
 from typing import Any, Mapping, NamedTuple, Optional
 
 import numpy as np
@@ -214,7 +215,7 @@ class Merge(Lists):
 
         Returns the merged keys, or a pair of keys and values, as arrays of the library of a.
         """
-        shape = (_shape(a)[0] + _shape(b)[0],)
+        shape = (prod(_shape(a)) + prod(_shape(b)),)
         results = self._call(
             {"a": a, "b": b, "a_values": a_values, "b_values": b_values},
             {"output": (out, shape), "output_values": (out_values, shape)}, stream, parameters, named,

@@ -12,9 +12,9 @@ import numpy as np
 
 from . import _abi, _arrays
 from ._abi import lib
-from ._arrays import library_of
+from ._arrays import library_of, real_number
 from ._calls import Slot
-from ._context import Context, at_end, bytes_of, copy_facts, default_context
+from ._context import Context, Handle, Shared, at_end, bytes_of, copy_facts, default_context
 from ._errors import DataError, UsageError
 from ._kernel import Kernel, kernel_kind
 
@@ -61,7 +61,7 @@ class Conversion:
     compile_seconds: float
 
 
-class Matrix:
+class Matrix(Handle):
     """A sparse matrix of doubles on the host, or the lists of one in a GPU's memory.
 
         A = stencilgen.Matrix(scipy_matrix)         any format of scipy.sparse; entries at one place are added
@@ -202,7 +202,7 @@ def matrix_of(source: Any, context: Context) -> Optional[Matrix]:
 _numbers = itertools.count()
 
 
-class DeviceMatrix:
+class DeviceMatrix(Shared):
     """A matrix in a kernel's format in its device's memory; `Product.upload` makes it."""
 
     def __init__(self, matrix: Matrix, kernel: Kernel) -> None:
@@ -277,7 +277,8 @@ class Product(Kernel):
     ) -> Any:
         """alpha·A·x + beta·y.
 
-        x:      an array of shape (columns,), or of (k, columns) for k vectors; contiguous, of the kernel's dtype
+        x:      an array of shape (columns,), or of (k, columns) where the spec says vectors = k; contiguous, of the
+                kernel's dtype
         y:      an array of shape (rows,) or (k, rows) that is read (unless beta is 0) and gets the result; None: a new one
         matrix: what `upload` made; None: the one that the kernel was built with
         stream: an integer or an object with `__cuda_stream__`; None: the caller's current one
@@ -285,6 +286,8 @@ class Product(Kernel):
         Returns y, an array of the library of x.
         """
         there = self.matrix if matrix is None else matrix
+        if not isinstance(there, DeviceMatrix):
+            raise UsageError(f"matrix=… is what upload() makes of a matrix, not a {type(there).__name__}")
         if y is None and beta != 0.0:
             raise UsageError("beta needs a y to be multiplied with")
         library = library_of(x)
@@ -304,7 +307,7 @@ class Product(Kernel):
         try:
             a = frame.arguments
             a.matrix, a.x, a.y, a.vectors = there.handle, slot.pointer, result.pointer, vectors
-            a.alpha, a.beta = alpha, beta
+            a.alpha, a.beta = real_number("alpha", alpha), real_number("beta", beta)
             if frame.known != (there.number, vectors):
                 size = c_size_t()
                 self.context.must(lib.sg_spmv_bytes(self._handle, there.handle, vectors, byref(size)))

@@ -134,7 +134,9 @@ def check_monitors(
     name: str, infos: Sequence[MonitorInfo], given: Optional[Mapping[str, Monitor]], every: int, until: Any
 ) -> Mapping[str, Monitor]:
     """The monitors of a run."""
-    given = given or {}
+    given = {} if given is None else given
+    if not isinstance(given, Mapping):
+        raise UsageError(f"monitors=… is a dict of stencilgen.Monitor by name, not a {type(given).__name__}")
     declared = [info.name for info in infos]
     for key, monitor in given.items():
         if key not in declared:

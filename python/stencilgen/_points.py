@@ -179,7 +179,9 @@ class OpenPoints(Interrupts):
 
 def check_names(name: str, infos: Sequence[PointsInfo], given: Optional[Mapping[str, Points]]) -> Mapping[str, Points]:
     """The points of a run, each set of the kernel's once."""
-    given = given or {}
+    given = {} if given is None else given
+    if not isinstance(given, Mapping):
+        raise UsageError(f"points=… is a dict of stencilgen.Points by name, not a {type(given).__name__}")
     declared = [info.name for info in infos]
     for key, points in given.items():
         if key not in declared:

@@ -16,7 +16,7 @@ from ._abi import VALUES, lib
 from ._arrays import x_first
 from ._build import Path, Size, request_of
 from ._calls import Frame, Slot
-from ._context import Context, at_end, bytes_of, copy_facts, default_context
+from ._context import Context, Handle, at_end, bytes_of, copy_facts, default_context
 from ._errors import DeviceError, Error, UsageError
 from ._kernel import wrap
 from ._monitors import Monitor
@@ -50,7 +50,7 @@ class TeamInfo:
     hidden_seconds: float  #: of exchanges while computing went on; -1: as above
 
 
-class Team:
+class Team(Handle):
     """Ranks that run one grid together: processes or threads, each with a GPU, or on the cpu device.
 
         from mpi4py import MPI

@@ -117,8 +117,8 @@ static noreturn void refuse(job *j, const needs *n, const int grid[3]) {
     if (p->grid.uncut[axis])
         job_fail(
             j, FAULT_PLAN, NULL, 0,
-            "'%s' on %s ranks: %c cannot be divided, as some stages or monitors have a periodic "
-            "boundary there and others do not; %s ranks (%s) work",
+            "'%s' on %s ranks: %c cannot be divided, as some fields, stages or monitors have a "
+            "periodic boundary there and others do not; %s ranks (%s) work",
             p->name, parts_text(j, p, grid), "xyz"[axis], count, parts_text(j, p, other));
     job_fail(
         j, FAULT_PLAN, NULL, 0,

@@ -1,14 +1,15 @@
 # Tests of the programs of bench/: as they are, and copies in which what is compared does not agree.
 
-# sg_spoil_bench(program name [file from to]...): a copy of bench/PROGRAM with these texts exchanged.
+# sg_spoil_bench(program name [file from to]...): a copy of bench/PROGRAM with these texts exchanged; its other files are the
+# program's own objects.
 function(sg_spoil_bench program name)
   set(folder ${CMAKE_CURRENT_BINARY_DIR}/spoiled_bench/${name})
   file(MAKE_DIRECTORY ${folder})
-  get_target_property(sources bench_${program} SOURCES)
+  set(objects $<TARGET_OBJECTS:bench_${program}>)
   set(spoiled)
   while(ARGN)
     list(POP_FRONT ARGN file from to)
-    list(REMOVE_ITEM sources ${file})
+    set(objects $<FILTER:${objects},EXCLUDE,/${file}>)
     add_custom_command(
       OUTPUT ${folder}/${file}
       COMMAND sh -c "sed -e \"$1\" \"$2\" >\"$3\" && ! cmp -s \"$2\" \"$3\"" sh
@@ -18,8 +19,7 @@ function(sg_spoil_bench program name)
       VERBATIM)
     list(APPEND spoiled ${folder}/${file})
   endwhile()
-  list(TRANSFORM sources PREPEND ${PROJECT_SOURCE_DIR}/bench/)
-  add_executable(spoiled_${program}_${name} ${sources} ${spoiled})
+  add_executable(spoiled_${program}_${name} ${objects} ${spoiled})
   set_target_properties(spoiled_${program}_${name} PROPERTIES OUTPUT_NAME ${program}
                         RUNTIME_OUTPUT_DIRECTORY ${folder})
   target_include_directories(spoiled_${program}_${name} PRIVATE ${PROJECT_SOURCE_DIR}/bench)

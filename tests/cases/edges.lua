@@ -52,6 +52,12 @@ local cases = {
   case("a walk longer than the grid", "star3d2", "register tile=16x8 coarsen=z1000", { { size = { 37, 21, 9 } } }),
   case("a walk of 1000 planes", "star3d1", "coarsened tile=8x8 coarsen=z1000", { { size = { 9, 9, 2011 } } }),
   case("a window of 16", "star1d8", "register tile=64 coarsen=x16", { { size = { 5000 } }, { size = { 17 } } }),
+  case("a window at positions", "place1d", "register tile=7 coarsen=x3", { { size = { 1001 }, steps = 2 }, { size = { 7 } }, { size = { 1 } } },
+    { boundary = "'fixed'" }),
+  case("a window of one row", "upwind2d", "register tile=7 coarsen=y3", { { size = { 131, 40 }, steps = 2 }, { size = { 7, 2 } } },
+    { boundary = "'mirror'", dtype = "double" }),
+  case("bulk copies of two fields", "pair2d", "bulk tile=128 coarsen=y40", { { size = { 264, 75 }, steps = 2 }, { size = { 67, 9 } } },
+    { boundary = "'zero'", refusals = { "need sm_90" } }),
   case("a window that does not divide", "star1d3", "register tile=50 coarsen=x17", { { size = { 5000 } } }),
   case("a window of 22 in two", "points1d", "register tile=33 coarsen=x22", { { size = { 3001 } } }),
 

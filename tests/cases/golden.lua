@@ -42,6 +42,18 @@ keep("bulk_scaled2d", "wave2d", "bulk tile=64 coarsen=y32 vec=2 time=1", "double
 cases[#cases].refusals = { "need sm_90" }
 keep("bulk_half3d", "star3d2", "bulk tile=64x32 coarsen=z32,y2 vec=8 time=1", "float", "fixed", "half")
 cases[#cases].refusals = { "need sm_90" }
+-- A layer that a sum's point finds by its place.
+cases[#cases + 1] = {
+  name = "bulk_placed3d",
+  spec = [[return stencil { name = "sponge", boundary = "zero", update = function(u, p, at)
+      local rim = min(min(at.x, at.nx - 1 - at.x), min(at.y, at.ny - 1 - at.y), at.nz - 1 - at.z)
+      return where(lt(rim, 20), rim / 32 + 3/8, 1) * (u(0,0,0) + apply(laplacian { dims = 3 }, u) / 8)
+    end }]],
+  schedule = "bulk tile=64x16 coarsen=z32,y2 vec=4 time=1",
+  golden = true,
+  refusals = { "need sm_90" },
+  places = { { size = { 67, 35, 29 } } },
+}
 keep("cached_halo_box2d", "box2d1", "cached-halo tile=32x8 vec=1 time=1", "float", "clamp")
 
 -- Stages of a system, made one after the other in one launch: planes in shared memory, columns in registers, and strips.

@@ -1,5 +1,6 @@
 -- The product of shapes, methods, tiles, boundaries and dtypes, and the sizes, layouts, boxes and steps
--- that each kernel is run with. The runner chooses from it.
+-- that each kernel is run with. The runner chooses from it. With --full each shape meets each method. Else each kind of
+-- shape does, and its shapes take turns: that many of a kind, and methods, meet in pairs too.
 local shapes = require "shapes"
 
 local function names(list)
@@ -8,6 +9,36 @@ local function names(list)
     out[i] = type(entry) == "table" and entry.name or entry
   end
   return out
+end
+
+---- shapes ----------------------------------------------------------------------------------------
+
+-- What methods tell apart: the dimensions, an update's form, which fields it has, and whether it reaches far.
+local kinds = {
+  { "star1d", "star1d1", "star1d2", "star1d3", "heat1d" }, { "far1d", "star1d8" }, { "lopsided1d", "points1d", "upwind1d" },
+  { "star2d", "star2d1", "star2d2", "heat2d" }, { "far2d", "star2d8" }, { "lopsided2d", "points2d", "upwind2d" },
+  { "star3d", "star3d1", "star3d2", "heat3d" }, { "far3d", "star3d8" },
+  { "lopsided3d", "points3d", "upwind3d", "column3d", "behind3d" },
+  { "box2d", "box2d1", "box2d2" }, { "box3d", "box3d1", "box3d2" },
+  { "functions2d", "nonlinear2d", "functions2d" },
+}
+local by_kind, kind_names, rest = {}, {}, {}
+for _, entry in ipairs(shapes.list) do
+  rest[entry.name] = true
+end
+for _, kind in ipairs(kinds) do
+  by_kind[kind[1]] = table.move(kind, 2, #kind, 1, {})
+  kind_names[#kind_names + 1] = kind[1]
+  for _, shape in ipairs(by_kind[kind[1]]) do
+    assert(rest[shape], shape)
+    rest[shape] = nil
+  end
+end
+for _, entry in ipairs(shapes.list) do -- each of the others is a kind of its own
+  if rest[entry.name] then
+    by_kind[entry.name] = { entry.name }
+    kind_names[#kind_names + 1] = entry.name
+  end
 end
 
 ---- schedules ------------------------------------------------------------------------------------
@@ -90,7 +121,8 @@ local bulk_refusals = { "it keeps partial sums", "its copies fill", "need sm_90"
 local may_refuse = { "bytes of shared memory a block", "registers and has" }
 
 local function build(v)
-  local shape = shapes.list[v.shape]
+  local kind = by_kind[v.kind]
+  local shape = shapes.list[v.shape or kind[tonumber(v.turn) % #kind + 1]]
   local refusals = {}
   if v.method == "register" or v.method == "auto" then
     table.move(shape.refusals or {}, 1, 9, 1, refusals)
@@ -104,11 +136,16 @@ local function build(v)
   if v.method == "constant" and not shape.linear then
     refusals[#refusals + 1] = "constant memory holds the weights of linear updates"
   end
+  -- Most boundaries are refused by `bulk`: one kind in four shows that, and for the others it has a kernel.
+  local boundary = v.boundary
+  if v.method == "bulk" and v.turn and v.turn ~= "1" and boundary ~= "zero" then
+    boundary = "fixed"
+  end
   if v.tile ~= "free" then
     table.move(may_refuse, 1, #may_refuse, #refusals + 1, refusals)
   end
   return {
-    spec = shapes.text(shape, v.dtype, shapes.boundary(v.boundary, shape.dims)),
+    spec = shapes.text(shape, v.dtype, shapes.boundary(boundary, shape.dims)),
     schedule = schedule(v.method, v.tile, shape.dims, shapes.bytes[v.dtype]),
     refusals = refusals,
   }
@@ -205,14 +242,21 @@ local function put(v, k)
            steps = v.steps == "run" and 3 or nil, wild = v.data == "wild" }
 end
 
+local kernel = {
+  { "method", methods },
+  { "tile", tile_names },
+  { "boundary", shapes.boundaries },
+  { "dtype", { "float", "double" } },
+}
+if full then
+  table.insert(kernel, 1, { "shape", names(shapes.list) })
+else
+  table.insert(kernel, 1, { "kind", kind_names })
+  table.insert(kernel, 2, { "turn", { "1", "2", "3", "4" } })
+end
+
 return {
-  kernel = {
-    { "shape", names(shapes.list) },
-    { "method", methods },
-    { "tile", tile_names },
-    { "boundary", shapes.boundaries },
-    { "dtype", { "float", "double" } },
-  },
+  kernel = kernel,
   place = {
     { "size", size_names },
     { "layout", names(layouts) },

@@ -273,6 +273,17 @@ exits 2 $spec "$folder/other.lua" $small -o "$folder/linked"
 says "$folder/linked/heat2d6.cu: error: two outputs go to this file"
 grep -q heat2d6 "$folder/linked/heat2d5.cu" && flunk 'the first was replaced'
 
+begin 'a name that is a word of the source'
+for name in launch launch1 plan float; do
+    cat >"$folder/word.lua" <<END
+return system { name = "$name", boundary = "zero", fields = { u = "inout", v = "scratch" }, stages = {
+  { update = function(f) return { v = f.u(0, 0) + f.u(1, 0) } end },
+  { update = function(f) return { u = f.v(0, 0) - f.v(0, 1) } end } } }
+END
+    exits 0 "$folder/word.lua" $small -o "$folder/new"
+    reports "$name: 2D system"
+done
+
 begin 'an output that is the spec itself'
 mkdir "$folder/self"
 cp $spec "$folder/self/heat2d5.cu"

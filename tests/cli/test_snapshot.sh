@@ -221,6 +221,17 @@ exits 2 $run --colours grey
 says 'are of --snapshot'
 exits 3 $run --every 1 --snapshot u="$folder/absent/u-%d.npy"
 says 'absent/u-1.npy: error: cannot write'
+for kind in npy vti pvti pgm; do # a checkpoint would come first
+    exits 3 $run --ranks 2 --steps 2 --snapshot u="$folder/absent/u-%d.$kind" --every 2 --checkpoint "$folder/u-state" --every checkpoint=1
+    says "absent/u-2.$kind: error: cannot write"
+done
+cat >"$folder/parts.lua" <<'EOF'
+return stencil { name = "parts", fields = { v = { use = "inout", components = 2 } }, boundary = "zero",
+                 update = function(f) return { v = { f.v[2](0, 0), f.v[1](0, 0) } } end }
+EOF
+run="run $cpu $folder/parts.lua --size 3x2 --init v[1]=1 --output $folder/u-out.npy --every 1"
+exits 2 $run --snapshot v="$folder/u-%d.npy"
+says "--snapshot 'v': it has components; name one: v[1]"
 ls "$folder"/u-* 2>/dev/null && flunk 'files were left'
 
 begin 'snapshots and checkpoints replace no file of the run'

@@ -134,8 +134,19 @@ says '1x10 ranks: a part would have 3 cells along y, and needs 4'
 sed 's/x = "clamp"/x = "periodic"/' "$folder/relax.lua" >"$folder/mixed.lua"
 exits 2 run $cpu "$folder/mixed.lua" --input u="$folder/wide.npy" --schedule naive --ranks 2x2 \
     --output u="$results/b.npy"
-says 'x cannot be divided, as some stages or monitors have a periodic boundary there and others do not'
+says 'x cannot be divided, as some fields, stages or monitors have a periodic boundary there and others do not'
 as_one 3 "$folder/mixed.lua" --input u="$folder/wide.npy" --steps 3 --schedule naive
+cat >"$folder/mixed.lua" <<'EOF'
+return system { name = "ends", boundary = { x = "zero", y = { "zero", "fixed" } },
+  fields = { u = "inout", v = { use = "in", boundary = { y = "periodic" } } },
+  stages = { { update = function(f) return { u = f.v(0, -1) / 2 + f.u(0, 1) / 4 + f.u(-1, 0) / 8 } end } } }
+EOF
+sed 's/system/stencil/; s/stages = { { \(.*\) } } }$/\1 }/' "$folder/mixed.lua" >"$folder/ends.lua"
+for spec in mixed ends; do
+    exits 2 run $cpu "$folder/$spec.lua" --input u="$folder/wide.npy" --input v="$folder/wide.npy" --schedule naive --ranks 1x2 \
+        --output u="$results/b.npy"
+    says 'y cannot be divided, as some fields, stages or monitors have a periodic boundary there and others do not'
+done
 rm -f "$folder/mixed.lua" "$folder/relax.lua"
 
 begin 'the same .vti'
@@ -444,7 +455,7 @@ done
 sed 's/x = "clamp"/x = "periodic"/; s/boundary = "zero"/boundary = "periodic"/
      s/fields = {/& c = { use = "in", boundary = "clamp" },/; s/f.u(0, 2)/f.c(1, 0)/' "$folder/ring.lua" >"$folder/both.lua"
 exits 2 run $cpu "$folder/both.lua" --input u="$folder/u.npy" --input c="$folder/u.npy" --ranks 2x1 --output u="$results/u.npy"
-says 'x cannot be divided, as some stages or monitors have a periodic boundary there and others do not'
+says 'x cannot be divided, as some fields, stages or monitors have a periodic boundary there and others do not'
 rm -f "$folder/ring.lua" "$folder/both.lua"
 clear_results
 
@@ -711,19 +722,21 @@ if has_mpi; then
     holds "$results"
 
     begin 'one process of MPI that fails before it meets the others'
-    # fails_alone TEXT SPEC INPUT: the second of three has this spec and input.
+    # fails_alone CODE TEXT SPEC INPUT: the second of three has this spec and input; all have its exit code.
     fails_alone() {
+        wanted_code=$1
+        shift
         timeout -k 5 60 mpirun --oversubscribe -n 1 "$STENCILGEN" run $cpu $heat --output "$results/b.npy" : \
             -n 1 "$STENCILGEN" run $cpu "$2" --input "$3" --steps 3 --output "$results/b.npy" : \
             -n 1 "$STENCILGEN" run $cpu $heat --output "$results/b.npy" >"$out" 2>"$err" </dev/null
         code=$?
-        [ $code -ge 2 ] && [ $code -le 4 ] || flunk "exit code $code: $(cat "$err")"
+        [ $code = "$wanted_code" ] || flunk "exit code $code: $(cat "$err")"
         says "rank 1: $1"
         holds "$results"
     }
-    fails_alone "$folder/missing.npy: error: cannot open" specs/heat2d5.lua "$folder/missing.npy"
+    fails_alone 3 "$folder/missing.npy: error: cannot open" specs/heat2d5.lua "$folder/missing.npy"
     echo 'return nonsense(' >"$folder/nonsense.lua"
-    fails_alone "$folder/nonsense.lua:" "$folder/nonsense.lua" "$folder/two.npy"
+    fails_alone 2 "$folder/nonsense.lua:" "$folder/nonsense.lua" "$folder/two.npy"
 
     begin 'processes of MPI with different options'
     # differs TEXT OPTIONS OPTIONS: of the first of two, and of the second.

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import copy
 import ctypes
 import gc
 import os
+import pickle
 import signal
 import subprocess
 import sys
 import threading
 import time
 from pathlib import Path
-from typing import Any
+from typing import Any, Callable
 
 import numpy as np
 import pytest
@@ -307,3 +309,40 @@ def test_a_call_costs_at_most_10_microseconds_more_than_cs() -> None:
         if max(costs.values()) < 10e-6:
             return
     raise AssertionError({name: f"{1e6 * seconds:.1f} µs" for name, seconds in costs.items()})
+
+
+def test_kernels_and_contexts_are_their_own_copies(tmp_path: Path) -> None:
+    """A copy that shared the C library's object would outlive it."""
+    context = sg.Context("cpu", cache=tmp_path / "cache", database="none")
+    kernel = sg.build(text=TINY, context=context)
+    assert copy.copy(kernel) is kernel and copy.deepcopy({"k": kernel})["k"] is kernel
+    assert copy.copy(context) is context and copy.deepcopy(context) is context
+    capture = sg.Capture((3,), context=context)
+    for thing in (kernel, context, capture):
+        with pytest.raises(TypeError, match="belongs to its process"):
+            pickle.dumps(thing)
+    with pytest.raises(TypeError, match="a stencilgen.Capture .* neither copied nor pickled"):
+        copy.copy(capture)
+
+
+def test_values_that_are_no_numbers_or_texts() -> None:
+    spec = "return stencil { name = 'given', coefficients = identity() + param 'k' * laplacian { dims = 1 } }"
+    kernel, u = sg.build(text=spec, device="cpu"), np.zeros(8, "float32")
+    calls: list[tuple[str, Callable[[], Any]]] = [
+        ("the parameter 'k' is a number, not '0.1'", lambda: kernel(u, k="0.1")),
+        ("the parameter 'k' is a number, not array", lambda: kernel(u, k=u)),
+        ("the parameter 'k' is a number, not 1000", lambda: kernel(u, k=10**400)),
+        ("no array or parameter 'q'; it has u, u_next, k", lambda: kernel(u, q=1)),
+        ("no array or parameter 'w'; it has u, u_next, k", lambda: kernel(w=u, k=1)),
+        ("the constant 'k' is a number, not '1'", lambda: sg.build(text=spec, constants={"k": "1"})),
+        ("the text of a spec is a str, not a bytes", lambda: sg.build(text=spec.encode())),
+        ("the text of a spec holds a zero byte", lambda: sg.build(text=spec + "\0")),
+        (r"'a.x00b.lua' holds a zero byte", lambda: sg.build("a\0b.lua")),
+        ("an expression is a str, not a int", lambda: sg.evaluate(5, 3)),  # type: ignore[arg-type]
+        ("points=… is a dict", lambda: kernel.run(u, points=[1], k=1)),
+        ("monitors=… is a dict", lambda: kernel.run(u, monitors=[1], every=1, k=1)),
+    ]
+    for text, call in calls:
+        with pytest.raises(sg.UsageError, match=text):
+            call()
+    assert (kernel(u + 1, k=np.float16(0.5)) == kernel(u + 1, k=np.array(0.5))).all()

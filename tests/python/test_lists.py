@@ -98,6 +98,12 @@ def test_merges(specs: Path, rng: np.random.Generator) -> None:
         alone(a, b, av, bv)
 
 
+def test_merges_of_lists_with_more_axes() -> None:
+    merge = sg.build(text='return merge { name = "planes", keys = "double" }', device="cpu")
+    a, b = np.arange(6.0).reshape(2, 3), np.float64(2.5)
+    assert merge(a, b).tolist() == [0, 1, 2, 2.5, 3, 4, 5]
+
+
 def test_calls_like_the_one_before(specs: Path, rng: np.random.Generator) -> None:
     """They take a shorter way, with the same results, whatever else is given in between."""
     total = sg.build(text='return reduce { name = "s", dtype = "double", inputs = 1 }', device="cpu")

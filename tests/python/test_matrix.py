@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from pathlib import Path
 from typing import Any
 
@@ -85,6 +86,16 @@ def test_other_matrices(a: Any, rng: np.random.Generator) -> None:
     del a
     assert np.allclose(product(x, matrix=b), product(x, matrix=b))
     assert product(x, matrix=b).shape == (60,)
+
+
+def test_arguments_that_are_no_matrices_or_numbers(a: Any) -> None:
+    product, x = sg.build(text=TEXT, matrix=a, device="cpu"), np.ones(45)
+    with pytest.raises(sg.UsageError, match="what upload[(][)] makes of a matrix, not a csr_"):
+        product(x, matrix=a)
+    with pytest.raises(sg.UsageError, match="alpha is a number, not '2'"):
+        product(x, alpha="2")
+    with pytest.raises(TypeError, match="a stencilgen.Matrix"):
+        copy.copy(sg.Matrix(a))
 
 
 def test_duplicates_are_added() -> None:

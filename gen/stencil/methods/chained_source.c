@@ -167,7 +167,7 @@ static void write_stage(text *t, const plan *p, const chain_layout *l, int e) {
     model placed = *s->model;
     memcpy(placed.sides, p->facts->model->sides, sizeof placed.sides);
     const bool quick = p->form->quick != NULL && p->form->quick(p);
-    const emitter of = {&placed, p->axes, arrays, false, NULL, quick};
+    const emitter of = {.model = &placed, .axes = p->axes, .kernel_arrays = arrays, .quick = quick};
     emit_statements(t, &of, s->facts->roots, targets, s->model->output_count);
     text_add(t, "    }\n};\n");
 }

@@ -128,7 +128,7 @@ static void pictures_hold_every_pixel(void **state) {
         low = fminf(low, field[i]);
         high = fmaxf(high, field[i]);
     }
-    assert_int_equal(snapshots_begin(&s, NULL, &f, 1, 10), EXIT_DONE);
+    assert_int_equal(snapshots_begin(&s, NULL, &f, 1), EXIT_DONE);
     assert_int_equal(snapshots_take(s, 10, give, field), EXIT_DONE);
     assert_int_equal(snapshots_end(s), EXIT_DONE);
     expect_picture(in_folder("p-0010.png"), (double)low, (double)high);
@@ -139,7 +139,7 @@ static void pictures_hold_every_pixel(void **state) {
     f.has_scale = true;
     f.scale = (pgm_scale){-1, 1.5};
     field[17] = NAN;
-    assert_int_equal(snapshots_begin(&s, NULL, &f, 1, 10), EXIT_DONE);
+    assert_int_equal(snapshots_begin(&s, NULL, &f, 1), EXIT_DONE);
     assert_int_equal(snapshots_take(s, 20, give, field), EXIT_DONE);
     assert_int_equal(snapshots_end(s), EXIT_DONE);
     expect_picture(in_folder("p-0020.png"), -1, 1.5);
@@ -153,7 +153,7 @@ static void later_pictures_have_the_first_scale(void **state) {
     fill();
     field[0] = -4;
     field[1] = 5;
-    assert_int_equal(snapshots_begin(&s, NULL, &f, 1, 1), EXIT_DONE);
+    assert_int_equal(snapshots_begin(&s, NULL, &f, 1), EXIT_DONE);
     assert_int_equal(snapshots_take(s, 1, give, field), EXIT_DONE);
     field[0] = 100;
     assert_int_equal(snapshots_take(s, 2, give, field), EXIT_DONE);
@@ -215,7 +215,7 @@ static void the_run_does_not_wait_for_two_snapshots(void **state) {
     for (int i = 0; i < 3; i++)
         assert_int_equal(mkfifo(paths[i], 0600), 0);
     alarm(60);
-    assert_int_equal(snapshots_begin(&s, NULL, &f, 1, 1), EXIT_DONE);
+    assert_int_equal(snapshots_begin(&s, NULL, &f, 1), EXIT_DONE);
     assert_int_equal(snapshots_take(s, 1, give, field), EXIT_DONE);
     const float first = field[0];
     field[0] = 77; /* the run goes on */
@@ -243,12 +243,12 @@ static void a_file_that_fails_is_an_error_of_the_run(void **state) {
     snapshot_files f = files_of(in_folder("gone/u-%d.npy"));
     snapshots *s;
     fill();
-    assert_int_equal(snapshots_begin(&s, NULL, &f, 1, 1), EXIT_DATA); /* no such folder */
+    assert_int_equal(snapshot_try(&f, 1), EXIT_DATA); /* no such folder */
     assert_int_equal(mkdir(in_folder("gone"), 0700), 0);
-    assert_int_equal(snapshots_begin(&s, NULL, &f, 1, 1), EXIT_DONE);
+    assert_int_equal(snapshots_begin(&s, NULL, &f, 1), EXIT_DONE);
     assert_int_equal(snapshots_take(s, 1, give, field), EXIT_DONE);
     assert_int_equal(snapshots_end(s), EXIT_DONE);
-    assert_int_equal(snapshots_begin(&s, NULL, &f, 1, 1), EXIT_DONE);
+    assert_int_equal(snapshots_begin(&s, NULL, &f, 1), EXIT_DONE);
     assert_int_equal(unlink(in_folder("gone/u-1.npy")), 0);
     assert_int_equal(rmdir(in_folder("gone")), 0);
     complaint_take();

@@ -38,6 +38,11 @@ static void bulk(void **unused) {
         "return stencil { name = 'w', fields = { u = { use = 'inout', levels = 2 }, c = 'in' }, "
         "boundary = 'zero', update = function(f) return 2 * f.u(0,0,0) - f.u.prev(0,0,0) + "
         "f.c(0,0,0) ^ 2 / 8 * apply(laplacian { dims = 3, accuracy = 4 }, f.u) end }";
+    static const char layer[] = /* places are those of the whole grid */
+        "return stencil { name = 'l', boundary = 'zero', update = function(u, p, at) "
+        "local rim = min(at.x, min(at.y, at.ny - 1 - at.y), min(at.z, at.nz - 1 - at.z)) "
+        "return (where(lt(rim, 3), rim / 8, 3/8) + at.x / 256) * "
+        "(u(0,0,0) + apply(laplacian { dims = 3 }, u) / 8) end }";
     static const char two[] = "bulk tile=64x8 coarsen=z8,y2 vec=4";
     (void)unused;
     compare(&(problem){STAR(3, 2, "'zero'", "float"), two, {64, 22, 12}, 2, {1, 2, 1}, 1});
@@ -50,6 +55,7 @@ static void bulk(void **unused) {
                        2});
     compare(&(problem){STAR(3, 2, "'zero'", HALF), NULL, {64, 22, 12}, 2, {2, 2, 1}, 1});
     compare(&(problem){scaled, two, {64, 22, 12}, 3, {3, 2, 1}, 1});
+    compare(&(problem){layer, two, {64, 22, 12}, 3, {3, 2, 2}, 1});
     compare(&(problem){STAR(2, 3, "'fixed'", "float"),
                        "bulk tile=128 coarsen=y16 vec=4",
                        {64, 41, 1},
