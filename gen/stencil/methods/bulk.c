@@ -178,14 +178,15 @@ static const char *fit(job *j, plan *p) {
 
 /* ---- the method ----------------------------------------------------------------------------- */
 
-/* Cells of a row of an array that a copy brings where rows begin anywhere; 0 where it has no room
-   for a pack more: in cells of 16 bits, and where it is not read beside its point. */
+/* Cells of a row of an array that a copy brings where rows begin anywhere; 0 where that is not
+   served: of cells of 16 bits, arrays that are not read along x, whose boxes have no room for a
+   pack more, and sums whose point makes something of its place. */
 static int line_cells(const plan *p, const plan_array *a) {
     int box[AXES];
     lay_box(p, a, box);
     const int cells =
         round_up(a->low[0] + p->tile[0] + a->high[0] + p->schedule.vector - 1, p->schedule.vector);
-    return bulk_is_narrow(p) || cells > box[0] ? 0 : cells;
+    return bulk_is_narrow(p) || cells > box[0] || p->facts->model->positions != 0 ? 0 : cells;
 }
 
 bool bulk_is_shifted(const plan *p) {
