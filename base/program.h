@@ -354,9 +354,7 @@ static inline bool program_has_ways(const program *p) {
     return program_is_grid(p) && p->grid.ways;
 }
 
-/* The oldest level of the field of a written array, whose memory is written next; −1: there is
- * none.
- */
+/* The oldest level of the field of a written array, whose memory is written next; −1: none. */
 static inline int program_oldest(const program_array *written) {
     return written->grid.previous >= 0 ? written->grid.previous : written->grid.reads;
 }

@@ -21,6 +21,7 @@
 //
 // Where rows begin anywhere (PLAN_SHIFTED), each row is a copy of its own (bulk_lines.cuh).
 #include "arch/memory.cuh"
+#include "arch/quotients.cuh"
 #include "arch/shared.cuh"
 
 #include "arch/streaming.cuh"
@@ -169,6 +170,39 @@ struct Column {
     }
     __device__ __forceinline__ bool makes(int plane) const { return plane >= first && plane < end; }
 #if PLAN_SCALED
+#if defined(PLAN_LAYER_QUICK)
+    template <class Numbers>
+    __device__ __forceinline__ void finish_row_by(Numbers &numbers, const Arguments &a, int j,
+                                                  const Sums &sum, const OwnPacks &own,
+                                                  const Point &row, Results &out) const {
+        const AlongZ along_z = find_along_z(AtPosition{row}, a);
+#pragma unroll
+        for (int i = 0; i < plan::vector; ++i)
+            finish_layer(By<Numbers, AtSum>{{own, i, sum[j][i][0][0], row}, numbers}, a,
+                         along_x[i], along_y[j], along_z, out[i]);
+    }
+#endif
+#if defined(PLAN_PLACED)
+    // Row j near the edges, whose first point is `row`.
+    __device__ __forceinline__ void finish_row(const Arguments &a, int j, const Sums &sum,
+                                               const OwnPacks &own, const Point &row,
+                                               Results &out) const {
+#if defined(PLAN_LAYER_QUICK)
+        Quick quick;
+        finish_row_by(quick, a, j, sum, own, row, out);
+        if (quick.odd) {
+            Exact exact;
+            finish_row_by(exact, a, j, sum, own, row, out);
+        }
+#else
+        const AlongZ along_z = find_along_z(AtPosition{row}, a);
+#pragma unroll
+        for (int i = 0; i < plan::vector; ++i)
+            finish_layer(AtSum{own, i, sum[j][i][0][0], row}, a, along_x[i], along_y[j], along_z,
+                         out[i]);
+#endif
+    }
+#endif
     __device__ __forceinline__ void put_scaled(const Arguments &a, int plane, int j,
                                                const Sums &sum, const OwnPacks &own) const {
         Results out;
@@ -182,11 +216,7 @@ struct Column {
         } else
 #endif
         {
-            const AlongZ along_z = find_along_z(AtPosition{row}, a);
-#pragma unroll
-            for (int i = 0; i < plan::vector; ++i)
-                finish_layer(AtSum{own, i, sum[j][i][0][0], row}, a, along_x[i], along_y[j],
-                             along_z, out[i]);
+            finish_row(a, j, sum, own, row, out);
         }
 #else
 #pragma unroll

@@ -258,8 +258,8 @@ const model_side *model_side_of(const model *, int field, int axis, int side);
 bool model_has_own_sides(const model *);
 bool model_mirrors(const model *, int axis); /* at an end of it, some field */
 
-/* Whether the model reads beyond the ends of an axis: sets *ring if the axis is periodic there, else
- *other. The same of all maps of its monitors. */
+/* Whether the model reads beyond the ends of an axis: sets *ring if the axis is periodic there,
+ *else other. The same of all maps of its monitors. */
 void model_find_ring(const model *, int axis, bool *ring, bool *other);
 void model_find_rings_of_maps(const model *, int axis, bool *ring, bool *other);
 bool model_has_given_sides(const model *);
