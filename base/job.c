@@ -144,6 +144,10 @@ char *job_copy(job *j, const char *text, size_t length) {
     return copy;
 }
 
+char *job_string(job *j, const char *text) {
+    return text != NULL ? job_copy(j, text, strlen(text)) : NULL;
+}
+
 static char *try_print(job *j, const char *format, va_list arguments) {
     va_list again;
     va_copy(again, arguments);

@@ -57,6 +57,7 @@ void *job_array(job *, size_t count, size_t element); /* the same, overflow chec
    is a power of two. */
 void *job_grow(job *, void *list, size_t count, size_t element);
 char *job_copy(job *, const char *text, size_t length); /* NUL-terminated copy */
+char *job_string(job *, const char *text);              /* of all of it; NULL: NULL */
 char *job_print(job *, const char *format, ...) SG_PRINTF(2, 3);
 
 /* Calls undo(what) if the job fails later on, unless job_keep(what) comes first. An undo must not

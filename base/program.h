@@ -119,6 +119,8 @@ enum { PROGRAM_MOST_PITCH = 0x40000000, PROGRAM_MOST_SIZE = 0x3fffffff };
 typedef struct program_map {
     int grid; /* of the arguments */
     int box[PROGRAM_AXES];
+    bool line; /* the grid is seen as one row, of all that lies from its first cell to its last, so
+                  that boxes can begin at any cell */
 } program_map;
 enum { PROGRAM_MAP_BYTES = 128, PROGRAM_MAP_ALIGNMENT = 64, PROGRAM_MOST_MAPS = 8 };
 
@@ -165,7 +167,8 @@ typedef struct program_launch {
                                     needs; 0: it needs nothing */
             program_needs needs; /* in addition to Arguments.aligned */
             program_map maps[PROGRAM_MOST_MAPS]; /* of a launch with a spare, which takes its place
-                                                    where the device cannot describe them */
+                                                    where the device cannot describe them, and of a
+                                                    spare: see "Spares" */
             int map_count;
         } grid;
         struct {
@@ -195,7 +198,7 @@ typedef struct program_launch {
      - int32 inner_first[3], inner_end[3]: the blocks whose points all lie in the box and whose
        reads all lie in the grid, end excluded; of a launch with a lane, inner_first[1] are the
        first rows of the first block that lie before the box;
-     - int32 aligned: see program_launch.vector;
+     - int32 aligned: see program_launch.vector, and of spares with maps "Spares";
      - int32 steps: the time steps that this launch makes, at PROGRAM_OFFSET_STEPS;
      - { void *data; int64 stride_y, stride_z; } grid[array_count + layer_count], and one more where
        a launch is cooperative: the data of the last are the words that its blocks exchange,
@@ -339,7 +342,9 @@ typedef struct program {
 
 /* Spares. Some kernels serve only calls with aligned rows, and with a box and a grid that are not
    too small. Any other call takes the spare in their place: the same launch (blocks, threads,
-   shared memory, arguments, results) of another kernel, from a source of its own. */
+   shared memory, arguments, results) of another kernel, from a source of its own. The maps of a
+   spare are lines. Its Arguments.aligned says whether the device could describe them all; where it
+   could not, the kernel does without. */
 
 static inline bool program_is_grid(const program *p) {
     return p->kind == PROGRAM_GRID;
@@ -349,9 +354,7 @@ static inline bool program_has_ways(const program *p) {
     return program_is_grid(p) && p->grid.ways;
 }
 
-/* The oldest level of the field of a written array, whose memory is written next; −1: there is
- * none.
- */
+/* The oldest level of the field of a written array, whose memory is written next; −1: none. */
 static inline int program_oldest(const program_array *written) {
     return written->grid.previous >= 0 ? written->grid.previous : written->grid.reads;
 }

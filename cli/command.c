@@ -35,7 +35,7 @@ text new_text(void) {
 }
 
 char *new_copy(const char *string) {
-    return string != NULL ? job_copy(command_memory(), string, strlen(string)) : NULL;
+    return job_string(command_memory(), string);
 }
 
 void *new_array(size_t count, size_t element) {

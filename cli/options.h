@@ -88,8 +88,7 @@ bool options_parse(options *, int count, char **arguments);
 const char *command_name(command);
 void options_help(text *);
 
-/* ---- commands (cli/commands/) -----------------------------------------------------------------
- */
+/* ---- commands (cli/commands/) ---------------------------------------------------------------- */
 
 /* Each returns the exit code. */
 int command_build(const options *);      /* also bench, which only measures */

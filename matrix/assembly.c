@@ -27,8 +27,7 @@ void assembly_free(assembly *a) {
     *a = (assembly){.memory = a->memory};
 }
 
-/* ---- the sorted lists --------------------------------------------------------------------------
- */
+/* ---- the sorted lists ------------------------------------------------------------------------ */
 
 static int64_t *row_list(const assembly *a) {
     return a->lists[ROW].data;
@@ -74,8 +73,7 @@ static double *find_sorted(const assembly *a, int64_t row, int64_t column) {
     return found != NULL ? value_list(a) + (found - m.value) : NULL;
 }
 
-/* ---- the table ---------------------------------------------------------------------------------
- */
+/* ---- the table ------------------------------------------------------------------------------- */
 
 /* Mixes all bits of both (the finaliser of MurmurHash3, by A. Appleby). */
 static uint64_t hash(int64_t row, int64_t column) {
@@ -163,8 +161,7 @@ fault assembly_get(const assembly *a, int64_t row, int64_t column, double *out) 
     return FAULT_NONE;
 }
 
-/* ---- settling ----------------------------------------------------------------------------------
- */
+/* ---- settling -------------------------------------------------------------------------------- */
 
 fault assembly_append(assembly *a, int64_t row, int64_t column, double value) {
     if (!is_inside(a, row, column))

@@ -48,8 +48,7 @@ typedef struct reader {
     int promised_at;  /* the line that says so */
 } reader;
 
-/* ---- lines -------------------------------------------------------------------------------------
- */
+/* ---- lines ----------------------------------------------------------------------------------- */
 
 static noreturn void refuse(const reader *r, const char *format, ...) SG_PRINTF(2, 3);
 static noreturn void refuse(const reader *r, const char *format, ...) {
@@ -148,8 +147,7 @@ static bool read_words(reader *r) {
     return false;
 }
 
-/* ---- numbers -----------------------------------------------------------------------------------
- */
+/* ---- numbers --------------------------------------------------------------------------------- */
 
 static bool market_number(const char *token, void *plain, double *out, bool *large) {
     char *end;
@@ -193,8 +191,7 @@ static double read_value(const reader *r, const char *word) {
     return r->field == INTEGER ? (double)read_whole(r, word, "the value") : read_real(r, word);
 }
 
-/* ---- the header --------------------------------------------------------------------------------
- */
+/* ---- the header ------------------------------------------------------------------------------ */
 
 static int find_word(const reader *r, const char *word, const char *what,
                      const char *const *known) {
@@ -271,8 +268,7 @@ static void read_size(reader *r) {
     r->out->columns = size[1];
 }
 
-/* ---- entries -----------------------------------------------------------------------------------
- */
+/* ---- entries --------------------------------------------------------------------------------- */
 
 static void add(reader *r, int64_t row, int64_t column, double value) {
     if (assembly_append(r->out, row, column, value) != FAULT_NONE)

@@ -220,7 +220,7 @@ typedef enum sg_text {
     SG_TEXT_DTYPE,    /* "float" */
     SG_TEXT_BOUNDARY, /* "fixed", or one word for each axis and side */
     SG_TEXT_ARCH,     /* "sm_90": the architecture that the kernel was planned for */
-    SG_TEXT_FAMILY,   /* "stencil", "reduce", "scan", "merge", "spmv" */
+    SG_TEXT_FAMILY,   /* "stencil", "system", "reduce", "scan", "merge", "spmv" */
     SG_TEXT_MEANING, /* SG_TEXT_MODEL without the spec's name and other facts that no kernel depends
                        on: tuning results are found by it. "" for a kernel from a file */
     SG_TEXT_POINTS   /* the CUDA file of the spec's points; "" if there are none */

@@ -18,7 +18,10 @@
 //
 // In 2D a plane is a row, and a block's rows come at once: groups of threads walk a part of them
 // each.
+//
+// Where rows begin anywhere (PLAN_SHIFTED), each row is a copy of its own (bulk_lines.cuh).
 #include "arch/memory.cuh"
+#include "arch/quotients.cuh"
 #include "arch/shared.cuh"
 
 #include "arch/streaming.cuh"
@@ -35,6 +38,10 @@
 #include "point.cuh"
 
 #include "row_sums.cuh"
+
+#include "bulk_boxes.cuh"
+
+#include "bulk_lines.cuh"
 
 #include "bulk_planes.cuh"
 
@@ -126,7 +133,7 @@ struct Column {
         for (int j = 0; j < plan::lane_y; ++j)
 #pragma unroll
             for (int i = 0; i < plan::vector; ++i) {
-                const Index x = p.x + i, y = p.y + j;
+                const Index x = p.x + i * spread, y = p.y + j;
                 const decltype(sets) bit = decltype(sets)(1) << (j * plan::vector + i);
                 if (x >= a.end[0] || y >= a.end[1] || is_before(a, y))
                     continue;
@@ -142,14 +149,16 @@ struct Column {
 #pragma unroll
         for (int i = 0; i < plan::vector; ++i)
             pack.element[i] = out[i][output];
+#if !defined(PLAN_SHIFTED)
         if (points == all) {
             store_pack_once(reinterpret_cast<Pack<Cell, plan::vector> *>(row), pack);
-        } else {
-#pragma unroll
-            for (int i = 0; i < plan::vector; ++i)
-                if ((points >> i & 1) != 0)
-                    row[i] = pack.element[i];
+            return;
         }
+#endif
+#pragma unroll
+        for (int i = 0; i < plan::vector; ++i)
+            if ((points >> i & 1) != 0)
+                row[i * spread] = pack.element[i];
     }
     template <int output = 0>
     __device__ __forceinline__ void put_row(const Arguments &a, int j, const Results &out) const {
@@ -161,6 +170,39 @@ struct Column {
     }
     __device__ __forceinline__ bool makes(int plane) const { return plane >= first && plane < end; }
 #if PLAN_SCALED
+#if defined(PLAN_LAYER_QUICK)
+    template <class Numbers>
+    __device__ __forceinline__ void finish_row_by(Numbers &numbers, const Arguments &a, int j,
+                                                  const Sums &sum, const OwnPacks &own,
+                                                  const Point &row, Results &out) const {
+        const AlongZ along_z = find_along_z(AtPosition{row}, a);
+#pragma unroll
+        for (int i = 0; i < plan::vector; ++i)
+            finish_layer(By<Numbers, AtSum>{{own, i, sum[j][i][0][0], row}, numbers}, a,
+                         along_x[i], along_y[j], along_z, out[i]);
+    }
+#endif
+#if defined(PLAN_PLACED)
+    // Row j near the edges, whose first point is `row`.
+    __device__ __forceinline__ void finish_row(const Arguments &a, int j, const Sums &sum,
+                                               const OwnPacks &own, const Point &row,
+                                               Results &out) const {
+#if defined(PLAN_LAYER_QUICK)
+        Quick quick;
+        finish_row_by(quick, a, j, sum, own, row, out);
+        if (quick.odd) {
+            Exact exact;
+            finish_row_by(exact, a, j, sum, own, row, out);
+        }
+#else
+        const AlongZ along_z = find_along_z(AtPosition{row}, a);
+#pragma unroll
+        for (int i = 0; i < plan::vector; ++i)
+            finish_layer(AtSum{own, i, sum[j][i][0][0], row}, a, along_x[i], along_y[j], along_z,
+                         out[i]);
+#endif
+    }
+#endif
     __device__ __forceinline__ void put_scaled(const Arguments &a, int plane, int j,
                                                const Sums &sum, const OwnPacks &own) const {
         Results out;
@@ -174,11 +216,7 @@ struct Column {
         } else
 #endif
         {
-            const AlongZ along_z = find_along_z(AtPosition{row}, a);
-#pragma unroll
-            for (int i = 0; i < plan::vector; ++i)
-                finish_layer(AtSum{own, i, sum[j][i][0][0], row}, a, along_x[i], along_y[j],
-                             along_z, out[i]);
+            finish_row(a, j, sum, own, row, out);
         }
 #else
 #pragma unroll
@@ -203,20 +241,25 @@ struct Column {
 #if PLAN_KEEPS
     // Row j of the plane that has arrived, `plan::high_z` planes beyond the complete one. The kept
     // cells are in shared memory now, so that nobody waits for them.
-    template <int output = 0>
+    template <int output = 0, class X>
     __device__ __forceinline__ void keep_row(const Arguments &a, int j, unsigned points,
-                                             const Cell *shared, int slot, int x, int y) const {
+                                             const Cell *shared, int slot, const X &x, int y) const {
         if constexpr (output < plan::outputs) {
             if constexpr (Output<output>::current >= 0) { // else they stay in their array
                 constexpr int array = array_of<Output<output>::current>();
                 static_assert(array < plan::summed, "it was fetched with its halo");
                 using B = Box<array>;
+#if defined(PLAN_SHIFTED)
+                const int column = x.in_row(array, j);
+#else
+                const int column = x;
+#endif
                 const Cell *const own = shared + B::A::shared + slot * B::slot +
-                                        (y + j + B::A::low_y) * B::width + B::before + x;
+                                        (y + j + B::A::low_y) * B::width + B::before + column;
                 RowOf<Cell> out; // as they are
 #pragma unroll
                 for (int i = 0; i < plan::vector; ++i)
-                    out[i][output] = own[i];
+                    out[i][output] = own[i * spread];
                 const Grid &grid = a.grid[Output<output>::grid];
                 put<output, Cell>(to[output] + plan::high_z * grid.stride_z + j * grid.stride_y, points,
                             out);
@@ -224,8 +267,9 @@ struct Column {
             keep_row<output + 1>(a, j, points, shared, slot, x, y);
         }
     }
+    template <class X>
     __device__ __forceinline__ void keep_rows(const Arguments &a, int plane, const Cell *shared,
-                                              int slot, int x, int y) const {
+                                              int slot, const X &x, int y) const {
         constexpr unsigned whole = points == 32 ? ~0u : (1u << points % 32) - 1;
         const unsigned inside = unsigned(sets >> points) & whole;
         const unsigned kept = plane < first || plane >= end ? inside : inside & ~unsigned(sets);
@@ -288,7 +332,7 @@ __device__ __forceinline__ void ask(const Arguments &a, const Filling &slots, Ce
 template <int array = 0, int end = plan::summed>
 __device__ constexpr int bytes_of_planes(int planes) {
     if constexpr (array < end)
-        return Box<array>::cells * planes * int(sizeof(Cell)) +
+        return Box<array>::arriving * planes * int(sizeof(Cell)) +
                bytes_of_planes<array + 1, end>(planes);
     else
         return 0;
@@ -360,12 +404,19 @@ __device__ __forceinline__ void make_points(const Arguments &a) {
 }
 #endif
 
-#if PLAN_PACKS && PLAN_FLAT
+#if (PLAN_PACKS || defined(PLAN_SHIFTED)) && PLAN_FLAT
 // 2D: the rows of the tile, which come at once.
 __device__ __forceinline__ void make_tile(const Arguments &a, Cell *shared) {
     Slots<1, 1> slots;
     slots.begin(shared + plan::barriers);
     const Point origin = block_origin(a, plan::tile_x, 1, plan::walk);
+#if defined(PLAN_SHIFTED)
+    if (threadIdx.x == 0)
+        slots.expect(bytes_of_planes(plan::planes));
+    __syncthreads(); // all know how many bytes will come
+    ask_rows(a, slots, shared, origin, origin.z - plan::low_z, plan::planes,
+             lane() * (plan::threads / warp_size) + warp(), plan::threads); // shared by all warps
+#else
     if (threadIdx.x == 0) {
 #if PLAN_SCALED
         slots.expect(bytes_of_planes(plan::planes) +
@@ -376,20 +427,27 @@ __device__ __forceinline__ void make_tile(const Arguments &a, Cell *shared) {
 #endif
         ask(a, slots, shared, origin, origin.z - plan::low_z);
     }
+#endif
     slots.sent();
     constexpr int across = plan::tile_x / plan::vector, rows = plan::walk / plan::groups;
-    const int x = int(threadIdx.x) % across * plan::vector;
+    const int x = int(threadIdx.x) % across * (spread > 1 ? 1 : plan::vector);
     const int row = int(threadIdx.x) / across * rows; // the first that the thread makes
     const int made = int(min(Index(rows), a.end[2] - origin.z - row));
     Column column;
     column.begin(a, {origin.x + x, 0, origin.z + row});
     Sums sum = {};
+#if defined(PLAN_SHIFTED)
+    Spread at;
+    at.begin(a, origin, x, 0, origin.z - plan::low_z + row);
+#else
+    const int at = x;
+#endif
     slots.await_filled();
 #pragma unroll 2
     for (int step = 1 - depth; step < made; ++step) {
         const int newest = row + step + depth - 1;
 #if defined(PLAN_NARROW)
-        add(shared, newest, x, 0, a, sum, Waiting());
+        add(shared, newest, at, 0, a, sum, Waiting());
         if (step >= 0)
             column.put_rows(a, step, sum, shared, newest - plan::high_z, x, 0);
 #else
@@ -399,18 +457,21 @@ __device__ __forceinline__ void make_tile(const Arguments &a, Cell *shared) {
 #else
         const Putting putting = {column, a, step >= 0 && column.makes(step)};
 #endif
-        add(shared, newest, x, 0, a, sum, putting);
+        add(shared, newest, at, 0, a, sum, putting);
 #if PLAN_KEEPS
         if (step + plan::high_z >= 0 && step + plan::high_z < made)
-            column.keep_rows(a, step + plan::high_z, shared, newest, x, 0);
+            column.keep_rows(a, step + plan::high_z, shared, newest, at, 0);
 #endif
 #endif
         column.advance(a);
+#if defined(PLAN_SHIFTED)
+        at.advance(a);
+#endif
         shift(sum);
     }
 }
 #endif
-#if PLAN_PACKS && !PLAN_FLAT
+#if (PLAN_PACKS || defined(PLAN_SHIFTED)) && !PLAN_FLAT
 static __device__ unsigned paces[plan::pace_waves * (plan::pace_groups + 1)];
 
 using Planes = Slots<plan::ring, plan::readers / warp_size>;
@@ -436,8 +497,14 @@ __device__ __forceinline__ void fill(const Arguments &a, Cell *shared, Planes &s
 #else
             slots.expect(bytes_of_planes(1));
 #endif
+#if !defined(PLAN_SHIFTED)
             ask(a, slots, shared, origin, origin.z - plan::low_z + k);
+#endif
         }
+#if defined(PLAN_SHIFTED)
+        warp_barrier(); // the slot is free, and knows how many bytes will come
+        ask_rows(a, slots, shared, origin, origin.z - plan::low_z + k, 1, lane(), warp_size);
+#endif
         slots.sent();
         slots.next();
     }
@@ -455,8 +522,14 @@ __device__ __forceinline__ void make_column(const Arguments &a, Cell *shared) {
         return;
     }
     constexpr int across = plan::tile_x / plan::vector;
-    const int x = int(threadIdx.x) % across * plan::vector;
+    const int x = int(threadIdx.x) % across * (spread > 1 ? 1 : plan::vector);
     const int y = int(threadIdx.x) / across * plan::lane_y;
+#if defined(PLAN_SHIFTED)
+    Spread at;
+    at.begin(a, origin, x, origin.y + y, origin.z - plan::low_z);
+#else
+    const int at = x;
+#endif
     Column column;
     column.begin(a, {origin.x + x, origin.y + y, origin.z});
     Sums sum = {};
@@ -465,7 +538,7 @@ __device__ __forceinline__ void make_column(const Arguments &a, Cell *shared) {
         const int step = int(slots.count) + 1 - depth;
         slots.await_filled();
 #if defined(PLAN_NARROW)
-        add(shared, slots.slot(), x, y, a, sum, Waiting());
+        add(shared, slots.slot(), at, y, a, sum, Waiting());
 #if PLAN_KEEPS
         static_assert(plan::held == plan::high_z, "kept cells are there when their plane is complete");
         const int complete = slots.before(plan::held);
@@ -485,14 +558,17 @@ __device__ __forceinline__ void make_column(const Arguments &a, Cell *shared) {
 #else
         const Putting putting = {column, a, step >= 0 && column.makes(step)};
 #endif
-        add(shared, slots.slot(), x, y, a, sum, putting);
+        add(shared, slots.slot(), at, y, a, sum, putting);
 #if PLAN_KEEPS
         if (step + plan::high_z >= 0 && step + plan::high_z < planes - depth + 1)
-            column.keep_rows(a, step + plan::high_z, shared, slots.slot(), x, y);
+            column.keep_rows(a, step + plan::high_z, shared, slots.slot(), at, y);
 #endif
         slots.release(slots.slot());
 #endif
         column.advance(a);
+#if defined(PLAN_SHIFTED)
+        at.advance(a);
+#endif
         shift(sum);
     }
 }
@@ -501,7 +577,13 @@ __device__ __forceinline__ void make_column(const Arguments &a, Cell *shared) {
 extern "C" __global__ void __launch_bounds__(plan::threads, plan::blocks)
     STENCIL_KERNEL(const __grid_constant__ Arguments arguments) {
     const Arguments &a = arguments;
-#if !PLAN_PACKS
+#if defined(PLAN_SHIFTED)
+    if (!a.aligned) { // no map describes the grid
+        make_points(a);
+        return;
+    }
+#endif
+#if !PLAN_PACKS && !defined(PLAN_SHIFTED)
     make_points(a);
 #elif PLAN_FLAT
     make_tile(a, reinterpret_cast<Cell *>(shared_bytes()));

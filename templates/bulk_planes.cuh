@@ -1,30 +1,9 @@
 // bulk: planes of the arrays in shared memory, and what they add to the sums of a thread's points.
 #pragma once
 
-// What memory has, here and in shared memory; sums and taps are Real.
-#if defined(PLAN_NARROW)
-using Cell = Stored<Array<0>>;
-#else
-using Cell = Real;
-#endif
-
-template <int elements> constexpr int packs_for = (elements + plan::vector - 1) / plan::vector;
-
-// Of one array in shared memory: a plane of the tile with what the shape reaches of it around.
-template <int array> struct Box {
-    using A = Array<array>;
-    static constexpr int line = plan::line_bytes / int(sizeof(Cell)); // rows begin at multiples
-    static constexpr int whole = 128 / int(sizeof(Cell));             // as copies do
-    static constexpr int before = (A::low_x + line - 1) / line * line;
-    static constexpr int width = before + plan::tile_x + (A::high_x + line - 1) / line * line;
-    static constexpr int height = A::low_y + plan::tile_y + A::high_y;
-    static constexpr int cells = width * height;
-    // From one plane to the next. In 2D they are rows of one copy.
-    static constexpr int slot = PLAN_FLAT ? cells : (cells + whole - 1) / whole * whole;
-};
-
 // ---- what a thread reads of a plane -----------------------------------------------------------
 
+#if !defined(PLAN_SHIFTED) // else bulk_lines.cuh has it
 // Row y of an array, 0 being the thread's first, as far as any of the thread's points asks for it.
 template <int array, int y> struct Line {
     using Asked = Asks<array, y>;
@@ -71,30 +50,46 @@ template <int array, int y> struct Line {
         }
     }
 #endif
+    template <int i, int dx> __device__ __forceinline__ Real at() const {
+        return element[before * plan::vector + i + dx];
+    }
 };
+#endif
 
 // Row y of all arrays that sums read.
 template <int array, int y> struct Lines {
     Line<array, y> line;
     Lines<array + 1, y> rest;
+#if defined(PLAN_SHIFTED)
+    __device__ __forceinline__ void read(const Cell *shared, int plane, const Spread &x,
+                                         int first_y, Index size) {
+        using B = Box<array>;
+        line.read(shared + (B::A::shared + B::A::low_y * B::width + B::before) + plane * B::slot +
+                      first_y * B::width + x.in_row(array, y),
+                  x, size);
+        rest.read(shared, plane, x, first_y, size);
+    }
+#else
     // The cell (x, y) of a plane is the thread's first point.
-    __device__ __forceinline__ void read(const Cell *shared, int plane, int x, int first_y) {
+    __device__ __forceinline__ void read(const Cell *shared, int plane, int x, int first_y, Index) {
         using B = Box<array>;
         line.read(shared + (B::A::shared + B::A::low_y * B::width + B::before) + plane * B::slot +
                   first_y * B::width + x);
-        rest.read(shared, plane, x, first_y);
+        rest.read(shared, plane, x, first_y, 0);
     }
-    template <int of> __device__ __forceinline__ Real at(int x) const {
+#endif
+    template <int of, int i, int dx> __device__ __forceinline__ Real at() const {
         if constexpr (of == array)
-            return line.element[Line<array, y>::before * plan::vector + x];
+            return line.template at<i, dx>();
         else
-            return rest.template at<of>(x);
+            return rest.template at<of, i, dx>();
     }
 };
 template <int y> struct Lines<plan::summed, y> {
-    __device__ __forceinline__ void read(const Cell *, int, int, int) {
+    template <class X>
+    __device__ __forceinline__ void read(const Cell *, int, const X &, int, Index) {
     }
-    template <int> __device__ Real at(int) const; // never called
+    template <int, int, int> __device__ Real at() const; // never called
 };
 
 // Blocks begin at multiples of `lane_y` of the whole grid, so that a point's row of a thread, and
@@ -109,7 +104,7 @@ template <int y, int j, int i> struct AtRow {
     const Lines<0, y> &lines;
     template <int array, int dx, int dy, int dz> __device__ __forceinline__ Real tap() const {
         static_assert(dz == 0 && j + dy == y, "sums are added row by row");
-        return lines.template at<array>(i + dx);
+        return lines.template at<array, i, dx>();
     }
 };
 
@@ -137,14 +132,14 @@ template <int n> __device__ constexpr int row_at() {
 }
 // All rows of the plane, one after the other, so that few are in registers at a time. Complete sums
 // leave for `done` at once.
-template <int n = 0, class Done>
-__device__ __forceinline__ void add(const Cell *shared, int plane, int x, int first_y,
+template <int n = 0, class X, class Done>
+__device__ __forceinline__ void add(const Cell *shared, int plane, const X &x, int first_y,
                                     const Arguments &a, Sums &sum, const Done &done) {
     constexpr int lines = plan::low_y + plan::lane_y + plan::high_y;
     if constexpr (n < lines) {
         constexpr int y = row_at<n>();
         Lines<0, y> line;
-        line.read(shared, plane, x, first_y);
+        line.read(shared, plane, x, first_y, a.size[0]);
         add_line<y>(line, a, sum);
         constexpr int j = y - plan::completes_y;
         if constexpr (j >= 0 && j < plan::lane_y)

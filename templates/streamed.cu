@@ -34,8 +34,42 @@ __device__ __forceinline__ void find_row(const HeldLines &lines, const Arguments
 }
 #endif
 
+#if defined(PLAN_CARRIED)
+// What a step and the next one both need, such as the flux through the face between them: of the
+// points of a row, and of the thread's rows.
+using CarriedRow = Carried[plan::vector];
+using CarriedRows = CarriedRow[plan::lane_y];
+
+template <int j = 0, int i = 0>
+__device__ __forceinline__ void begin_rows(const HeldLines &lines, const Arguments &a,
+                                           CarriedRows &carried) {
+    if constexpr (i < plan::vector) {
 #if PLAN_QUICK
-#if defined(PLAN_INTERIOR)
+        Exact exact;
+        begin_carried(By<Exact, AtLine<j, i>>{{lines}, exact}, a, carried[j][i]);
+#else
+        begin_carried(AtLine<j, i>{lines}, a, carried[j][i]);
+#endif
+        begin_rows<j, i + 1>(lines, a, carried);
+    } else if constexpr (j + 1 < plan::lane_y) {
+        begin_rows<j + 1>(lines, a, carried);
+    }
+}
+#endif
+
+#if PLAN_QUICK
+#if defined(PLAN_CARRIED)
+template <int j, int i = 0, class Numbers>
+__device__ __forceinline__ void update_row_by(Numbers &numbers, const HeldLines &lines,
+                                              const Arguments &a, const CarriedRow &carried,
+                                              CarriedRow &next, Results &out) {
+    if constexpr (i < plan::vector) {
+        const By<Numbers, AtLine<j, i>> at = {{lines}, numbers};
+        update_carried(at, a, carried[i], next[i], out[i]);
+        update_row_by<j, i + 1>(numbers, lines, a, carried, next, out);
+    }
+}
+#elif defined(PLAN_INTERIOR)
 template <int j, int i = 0, class Numbers>
 __device__ __forceinline__ void update_row_by(Numbers &numbers, const HeldLines &lines,
                                               const Arguments &a, bool interior,
@@ -68,7 +102,17 @@ __device__ __forceinline__ void update_row(const HeldLines &lines, const Argumen
     }
 }
 #else
-#if defined(PLAN_INTERIOR)
+#if defined(PLAN_CARRIED)
+template <int j, int i = 0>
+__device__ __forceinline__ void update_row(const HeldLines &lines, const Arguments &a,
+                                           const CarriedRow &carried, CarriedRow &next,
+                                           Results &out) {
+    if constexpr (i < plan::vector) {
+        update_carried(AtLine<j, i>{lines}, a, carried[i], next[i], out[i]);
+        update_row<j, i + 1>(lines, a, carried, next, out);
+    }
+}
+#elif defined(PLAN_INTERIOR)
 template <int j, int i = 0>
 __device__ __forceinline__ void update_row(const HeldLines &lines, const Arguments &a, bool interior,
                                            const Places (&places)[plan::vector], Results &out) {
@@ -104,6 +148,9 @@ template <bool inside, int j = 0>
 template <int j = 0>
 #endif
 __device__ __forceinline__ void make_rows(const HeldLines &lines, const Arguments &a,
+#if defined(PLAN_CARRIED)
+                                          CarriedRows &carried,
+#endif
                                           const Thread &thread, const Stores &stores, int z) {
     if constexpr (j < plan::lane_y) {
         Results out;
@@ -125,6 +172,12 @@ __device__ __forceinline__ void make_rows(const HeldLines &lines, const Argument
             update_row<j>(lines, a, false, places, out);
         }
 #endif
+#elif defined(PLAN_CARRIED)
+        CarriedRow next;
+        update_row<j>(lines, a, carried[j], next, out);
+#pragma unroll
+        for (int i = 0; i < plan::vector; ++i)
+            carried[j][i] = next[i];
 #else
         update_row<j>(lines, a, out);
 #endif
@@ -133,6 +186,8 @@ __device__ __forceinline__ void make_rows(const HeldLines &lines, const Argument
             stores.put(a, thread, j, z, all ? all_points : thread.stay[j], out);
 #if defined(PLAN_INTERIOR)
         make_rows<inside, j + 1>(lines, a, thread, stores, z);
+#elif defined(PLAN_CARRIED)
+        make_rows<j + 1>(lines, a, carried, thread, stores, z);
 #else
         make_rows<j + 1>(lines, a, thread, stores, z);
 #endif
@@ -203,6 +258,20 @@ extern "C" __global__ void __launch_bounds__(plan::threads, plan::blocks)
             make_step<false>(lines, a, thread, stores, z, end);
             ++step;
         }
+    }
+#elif defined(PLAN_CARRIED)
+    CarriedRows carried;
+    lines.arrive(a, thread, thread.z, end);
+    begin_rows(lines, a, carried);
+#pragma unroll 1
+    for (int step = 0;;) {
+        make_rows(lines, a, carried, thread, stores, thread.z + step);
+        lines.advance();
+        stores.advance(a);
+        ++step;
+        if (step >= plan::walk || step >= thread.steps)
+            break;
+        lines.arrive(a, thread, thread.z + step, end);
     }
 #else
 #pragma unroll 1

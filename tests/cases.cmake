@@ -19,12 +19,12 @@ set_tests_properties(cases.none PROPERTIES PASS_REGULAR_EXPRESSION "no case is s
 # Kernels are compiled quickly, but those of the files of specs/ with the flags that users have, which the self-tests, the
 # command's tests and most unit tests have too.
 # Under the sanitizers everything takes three times as long: there, one case of 32 and one property of 16 have to do, and
-# NVRTC, which is not built with sanitizers, is not asked again. One source of 8 is made there, for the sanitizers to
+# NVRTC, which is not built with sanitizers, is not asked again. One source of 16 is made there, for the sanitizers to
 # look on; whether others are the same is no question for them.
 if(SG_SANITIZE)
   sg_case_test(run 900 run_cases --mode run --shard 0/32)
   sg_case_test(properties 300 run_cases --mode properties --shard 0/16)
-  sg_test(cases.sources 400 run_cases --mode sources --shard 0/8)
+  sg_test(cases.sources 400 run_cases --mode sources --shard 0/16)
 else()
   sg_case_test(run 900 run_cases --mode run --without specs)
   sg_case_test(specs 300 run_cases --mode run --only specs)

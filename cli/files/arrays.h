@@ -7,8 +7,7 @@
 #include "cli/files/datafile.h"
 #include "cli/session.h"
 
-/* ---- initial fields from expressions: safe in any thread, nothing is printed -------------------
- */
+/* ---- initial fields from expressions: safe in any thread, nothing is printed ----------------- */
 
 typedef struct initial {
     const char *name; /* of the array, for errors: "--init u" */
@@ -26,8 +25,7 @@ typedef bool (*initial_take)(void *user, const int64_t begin[3], const int64_t e
    where `take` ends it. */
 sg_status initial_each(sg_context *, const initial *, initial_take take, void *user);
 
-/* ---- the arrays -------------------------------------------------------------------------------
- */
+/* ---- the arrays ------------------------------------------------------------------------------ */
 
 typedef struct array {
     sg_array_info info;

@@ -63,8 +63,7 @@ void tune_report_json(const sg_tuning *, json *out);
 /* "1.23 ms", or the state and its reason: one trial in a line, without its end. */
 void tune_report_line(const sg_evaluation *, text *out);
 
-/* ---- tune export ------------------------------------------------------------------------------
- */
+/* ---- tune export ----------------------------------------------------------------------------- */
 
 /* T4 is the JSON that Kernel Tuner and KTT write and the tools of the autotuning methodology read:
    https://github.com/odgaard/TuningSchema/blob/T4/results-schema.json (version 1.0.0) and

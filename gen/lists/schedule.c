@@ -140,10 +140,6 @@ static void build(job *j, void *argument) {
     a->made = a->subject->family->build(j, a->subject, &a->request);
 }
 
-static const char *keep(job *j, const char *text) {
-    return job_copy(j, text, strlen(text));
-}
-
 void pattern_try(job *j, const subject *s, const family_request *r, const char *line,
                  family_row *row) {
     attempt a = {.subject = s, .request = *r};
@@ -155,11 +151,11 @@ void pattern_try(job *j, const subject *s, const family_request *r, const char *
     if (f != FAULT_NONE && f != FAULT_PLAN)
         job_fail(j, f, NULL, 0, "%s", job_error_text(own));
     if (f == FAULT_PLAN) {
-        row->refusal = keep(j, job_error_text(own));
+        row->refusal = job_string(j, job_error_text(own));
     } else {
         const program *p = a.made->program;
         const program_launch *l = &p->launches[program_main_launch(p)];
-        row->plan = keep(j, a.made->plan);
+        row->plan = job_string(j, a.made->plan);
         row->shared_bytes = l->shared_bytes;
         row->blocks = program_blocks(l, 0, a.request.size);
         row->threads = l->block[0] * l->block[1] * l->block[2];

@@ -105,7 +105,7 @@ const gpu *gpu_described(job *j, const char *name, const char *arch, const gpu_f
     gpu *own = job_alloc(j, sizeof *own);
     *own = *nearest;
     own->name = name;
-    own->arch = job_copy(j, arch, strlen(arch));
+    own->arch = job_string(j, arch);
     own->multiprocessors = f->multiprocessors > 0 ? f->multiprocessors : own->multiprocessors;
     own->clock = f->clock > 0 ? f->clock : own->clock;
     own->memory_rate = f->memory_rate > 0 ? f->memory_rate : own->memory_rate;

@@ -316,8 +316,7 @@ condition_sides conditions_copy(job *j, const condition_sides *from) {
     condition_sides out = {job_array(j, (size_t)from->count + 1, sizeof *out.list), from->count};
     for (int i = 0; i < from->count; i++) {
         out.list[i] = from->list[i];
-        out.list[i].condition =
-            job_copy(j, from->list[i].condition, strlen(from->list[i].condition));
+        out.list[i].condition = job_string(j, from->list[i].condition);
     }
     return out;
 }

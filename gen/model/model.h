@@ -258,8 +258,8 @@ const model_side *model_side_of(const model *, int field, int axis, int side);
 bool model_has_own_sides(const model *);
 bool model_mirrors(const model *, int axis); /* at an end of it, some field */
 
-/* Whether the model reads beyond the ends of an axis: sets *ring if the axis is periodic there, else
- *other. The same of all maps of its monitors. */
+/* Whether the model reads beyond the ends of an axis: sets *ring if the axis is periodic there,
+ *else other. The same of all maps of its monitors. */
 void model_find_ring(const model *, int axis, bool *ring, bool *other);
 void model_find_rings_of_maps(const model *, int axis, bool *ring, bool *other);
 bool model_has_given_sides(const model *);
@@ -373,9 +373,10 @@ typedef struct scaled_sum {
     bool in_sum[2 * MAX_FIELDS], at_point[2 * MAX_FIELDS]; /* the model's arrays that each reads */
 } scaled_sum;
 
-/* NULL where the model has several outputs, asks where a point lies, or is linear and reads all its
-   arrays next to the point; and where its neighbours are in several sums, in none, or scaled one by
-   one. New nodes are added to the model's pool. */
+/* NULL where the model has several outputs, or is linear and reads all its arrays next to the
+   point; and where its neighbours are in several sums, in none, or scaled one by one. Several ways
+   may lead to the sum, and where the point lies may decide what is made of it. New nodes are added
+   to the model's pool. */
 scaled_sum *scaled_sum_new(job *, const model *);
 
 #endif

@@ -4,8 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- constants ---------------------------------------------------------------------------------
- */
+/* ---- constants ------------------------------------------------------------------------------- */
 
 constant *constants_find(const constants *c, span name) {
     const size_t length = (size_t)(name.end - name.begin);
@@ -53,8 +52,7 @@ void constants_forget(constants *c, span name) {
         *gone = c->list[--c->count];
 }
 
-/* ---- expressions -------------------------------------------------------------------------------
- */
+/* ---- expressions ----------------------------------------------------------------------------- */
 
 typedef struct number {
     bool known;

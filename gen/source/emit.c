@@ -3,6 +3,7 @@
 #include "gen/source/emit.h"
 
 #include <assert.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -255,6 +256,16 @@ static bool is_quotient(const expr_pool *pool, expr_id id, const bool *varies) {
     return (n->op == EXPR_SQRT && varies[id]) || (n->op == EXPR_DIVIDE && varies[n->operand[1]]);
 }
 
+/* By a constant, too, unless it is a power of two. */
+static bool is_any_quotient(const expr_pool *pool, expr_id id, const bool *varies) {
+    const expr_node *n = expr_get(pool, id);
+    if (n->op != EXPR_DIVIDE || !varies[id])
+        return is_quotient(pool, id, varies);
+    const expr_node *by = expr_get(pool, n->operand[1]);
+    int exponent;
+    return by->op != EXPR_CONSTANT || fabs(frexp(by->value, &exponent)) != 0.5;
+}
+
 /* The same, made by `at`. */
 static void write_quotient(writer *w, expr_id id) {
     const expr_node *n = expr_get(w->pool, id);
@@ -281,7 +292,8 @@ static void write_operation(writer *w, expr_id id) {
         return;
     }
     shorten(w, n->operand, operands);
-    if (w->e->quick && is_quotient(w->pool, id, w->varies)) {
+    if (w->e->quick &&
+        (w->e->names != NULL ? is_any_quotient : is_quotient)(w->pool, id, w->varies)) {
         write_quotient(w, id);
         return;
     }
@@ -378,6 +390,16 @@ static bool *unnamed_live(job *j, const expr_pool *pool, const char *const *name
              live[id] && names[id] == NULL && k < expr_words[expr_get(pool, id)->op].operands; k++)
             live[expr_get(pool, id)->operand[k]] = true;
     return live;
+}
+
+bool emit_has_quotients(job *j, const emitter *e, expr_id root) {
+    const expr_pool *pool = e->model->pool;
+    const bool *varies = find_varying(j, pool);
+    const bool *live = unnamed_live(j, pool, e->names, &root, 1);
+    bool some = false;
+    for (int i = 0; i < pool->count; i++)
+        some |= live[i] && e->names[i] == NULL && is_any_quotient(pool, i, varies);
+    return some;
 }
 
 /* Whatever the roots are made of that has lines of its own. */

@@ -5,8 +5,7 @@
 
 #include "gen/model/model.h"
 
-/* ---- the interior: what conditions on positions are worth away from the edges -----------------
- */
+/* ---- the interior: what conditions on positions are worth away from the edges ---------------- */
 
 /* A larger grid along an axis may have positions that float rounds, and takes the way of points
    near the edges. */
@@ -36,12 +35,16 @@ typedef struct emitter {
     const interior *interior; /* what statements ask `interior` and `places` for; NULL: nothing */
     bool quick;               /* `at` divides and takes roots (templates/arch/quotients.cuh) */
     bool inside;              /* points are in the interior: statements ask nothing */
-    const char *const *names; /* of nodes that are computed before; NULL: none is */
+    const char *const *names; /* of nodes that are computed before; NULL: none is. Then quick
+                                 quotients are also those by constants */
     const int *uses; /* of nodes, where statements are a part of more; NULL: they are not */
 } emitter;
 
 /* How many live nodes are divisions by what differs from point to point, or roots of it. */
 int emit_count_quotients(job *, const model *, const bool *live);
+
+/* Whether some are needed for a root, apart from what has names. Those by constants count. */
+bool emit_has_quotients(job *, const emitter *, expr_id root);
 
 /* Writes statements that end in `targets[i] roots[i];`, such as "out[0] = …". */
 void emit_statements(text *, const emitter *, const expr_id *roots, const char *const *targets,
@@ -79,6 +82,23 @@ typedef struct emit_leaves {
 } emit_leaves;
 void emit_explicit(job *, const model *, const expr_id *roots, int count, const emit_leaves *,
                    expr_pool *to, expr_id *out);
+
+/* carried.c: what each step along an axis has computed before, as a step later. */
+enum { MOST_CARRIED = 32 };
+typedef struct carried {
+    const model *model; /* the same outputs, computed as they stand */
+    expr_id roots[MAX_FIELDS];
+    const bool *live;   /* of its nodes: what the outputs are made of … */
+    const bool *steady; /* … and what a step computes, where others are carried */
+    int count, rows;    /* values; those of different points along x are one row */
+    expr_id value[MOST_CARRIED], from[MOST_CARRIED]; /* which the step before computed as … */
+    const char **names;
+} carried;
+
+/* NULL where nothing is, or too much, or where places count. `roots`: the rewritten outputs. */
+const carried *carried_find(job *, const model *, const expr_id *roots, int axis);
+/* struct Carried, begin_carried and update_carried. */
+void carried_write(text *, const carried *, const emitter *);
 
 /* A constant as CUDA reads it, in the model's dtype: "0.25f", "-1.0". */
 void emit_constant(text *, dtype, double value);

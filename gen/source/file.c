@@ -122,8 +122,7 @@ void source_lay(source_file *f, const char *file, const char *plan_header, const
     lay(&l, &k->rest, file, find(file)->text);
 }
 
-/* ---- the whole ---------------------------------------------------------------------------------
- */
+/* ---- the whole ------------------------------------------------------------------------------- */
 
 static const char arch_begins[] = "#pragma stencilgen arch\n", arch_ends[] = "#pragma stencilgen\n";
 

@@ -5,8 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- what text defines -------------------------------------------------------------------------
- */
+/* ---- what text defines ----------------------------------------------------------------------- */
 
 static const char *copied(job *j, span s) {
     return job_copy(j, s.begin, (size_t)(s.end - s.begin));
@@ -97,8 +96,7 @@ static void learn(constants *c, span code) {
         learn_constant(c, NULL, code);
 }
 
-/* ---- one declaration ---------------------------------------------------------------------------
- */
+/* ---- one declaration ------------------------------------------------------------------------- */
 
 static bool touches(const char *a, const char *b) {
     return a == b;
@@ -224,8 +222,7 @@ static const char *fold_piece(constants *c, span piece) {
     return now;
 }
 
-/* ---- the whole ---------------------------------------------------------------------------------
- */
+/* ---- the whole ------------------------------------------------------------------------------- */
 
 constants fold_constants(job *j, const char *arch) {
     constants c = {.job = j};

@@ -6,8 +6,7 @@
 
 #include <string.h>
 
-/* ---- names -------------------------------------------------------------------------------------
- */
+/* ---- names ----------------------------------------------------------------------------------- */
 
 static unsigned hash(span s, int scope) {
     return (unsigned)checksum_of(s.begin, (size_t)(s.end - s.begin), (uint64_t)scope) % BUCKETS;
@@ -146,8 +145,7 @@ static void declare_code(graph *g, node *n) {
     }
 }
 
-/* ---- nodes -------------------------------------------------------------------------------------
- */
+/* ---- nodes ----------------------------------------------------------------------------------- */
 
 static node *add_node(graph *g, node n) {
     g->nodes[g->node_count] = n;

@@ -3,6 +3,7 @@
 #include "gen/source/emit.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* FARTHEST: margins that are looked for; a layer that is thicker divides the grid instead. A row
@@ -34,6 +35,7 @@ typedef struct finder {
     const bool *live;
     range *ranges;
     int margin[AXES + 1][2]; /* of axes, and the least step of the run */
+    bool ring[AXES];         /* the axis is periodic */
 } finder;
 
 static const range unknown = {.axis = -1, .low = -INFINITY, .high = INFINITY, .truth = UNKNOWN};
@@ -59,9 +61,17 @@ static range whole(double value) {
                    .truth = UNKNOWN};
 }
 
+/* The place of a neighbour on a ring, which may be at the other end. */
+static bool may_wrap(const finder *f, const expr_node *n) {
+    const int axis = position_axis(n->index), by = n->d[0];
+    return n->index < POSITION_NX && f->ring[axis] && f->margin[axis][by > 0] < abs(by);
+}
+
 /* The cells beyond a cell are n − 1 − x. */
 static range place_of(const finder *f, const expr_node *n) {
     const int which = n->index;
+    if (may_wrap(f, n))
+        return unknown;
     range r = {.placed = true, .linear = true, .axis = position_axis(which), .truth = UNKNOWN};
     if (which == POSITION_STEP) {
         r.axis = AXES;
@@ -276,6 +286,8 @@ const interior *interior_find(job *j, const model *m, const expr_id *roots, int 
     f.ranges = job_array(j, (size_t)m->pool->count + 1, sizeof *f.ranges);
     for (int axis = 0; axis <= AXES; axis++)
         f.margin[axis][0] = f.margin[axis][1] = FARTHEST;
+    for (int axis = 0; axis < AXES; axis++)
+        f.ring[axis] = m->sides[axis][0].kind == BOUNDARY_PERIODIC;
     const int wanted = decide(&f, NULL);
     if (wanted == 0 || wanted > MOST_SELECTIONS)
         return NULL;

@@ -122,7 +122,7 @@ static void write_function(text *out, const emitter *e, expr_id root, const char
     text_add(out, "}\n");
 }
 
-static void write_asking(text *out, bool some) {
+static void write_asking(text *out, bool some, bool quick) {
     text_add(out, "template <class At>\n__device__ __forceinline__ void finish_sums(const At &at, "
                   "const Arguments &arguments, Real (&out)[1]) {\n");
     if (some)
@@ -130,8 +130,12 @@ static void write_asking(text *out, bool some) {
                       "        interior_along<1>(arguments, at.template index<1>()) &&\n"
                       "        interior_along<2>(arguments, at.template index<2>()))\n"
                       "        finish_inside(at, arguments, out);\n    else\n    ");
-    text_add(out, "    finish_layer(at, arguments, find_along_x(at, arguments), find_along_y(at, "
-                  "arguments), find_along_z(at, arguments), out);\n}\n");
+    if (quick)
+        text_add(out, "    {\n        Exact exact;\n    ");
+    text_printf(out,
+                "    finish_layer(%s, arguments, find_along_x(at, arguments), find_along_y(at, "
+                "arguments), find_along_z(at, arguments), out);\n%s}\n",
+                quick ? "By<Exact, At>{at, exact}" : "at", quick ? "    }\n" : "");
 }
 
 void emit_placed(text *out, const emitter *e, expr_id root) {
@@ -160,9 +164,13 @@ void emit_placed(text *out, const emitter *e, expr_id root) {
     for (int axis = 0; axis < AXES; axis++)
         write_along(out, &p, axis);
     all.names = p.names;
+    all.quick = emit_has_quotients(p.job, &all, root);
+    if (all.quick)
+        text_add(out,
+                 "#define PLAN_LAYER_QUICK 1 // quotients of several points ask one question\n");
     write_function(
         out, &all, root, "finish_layer",
         " [[maybe_unused]] const AlongX &along_x, [[maybe_unused]] const AlongY &along_y,"
         " [[maybe_unused]] const AlongZ &along_z,");
-    write_asking(out, interior_find(p.job, e->model, &root, 1) != NULL);
+    write_asking(out, interior_find(p.job, e->model, &root, 1) != NULL, all.quick);
 }

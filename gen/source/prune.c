@@ -9,8 +9,7 @@ typedef struct pruner {
     bool changed; /* more is used than before */
 } pruner;
 
-/* ---- what stays --------------------------------------------------------------------------------
- */
+/* ---- what stays ------------------------------------------------------------------------------ */
 
 /* A name is used: by itself, or as a member; in this scope, and outside of all. */
 static void use(pruner *p, span at, int scope, bool member) {
@@ -145,8 +144,7 @@ static void find_live(pruner *p) {
     reach(p);
 }
 
-/* ---- what is left ------------------------------------------------------------------------------
- */
+/* ---- what is left ---------------------------------------------------------------------------- */
 
 /* Of `constexpr int a = 1, b = 2;` those that are used. */
 static void write_declarators(pruner *p, text *t, const node *n) {

@@ -182,8 +182,7 @@ span scan_value(span s) {
     return (span){s.end, s.end};
 }
 
-/* ---- pieces ------------------------------------------------------------------------------------
- */
+/* ---- pieces ---------------------------------------------------------------------------------- */
 
 static const char *past_comments(span s) {
     while (s.begin < s.end && begins(s.begin + scan_indent(s), s.end, '/'))
@@ -239,8 +238,7 @@ piece scan_piece(span s) {
     return p;
 }
 
-/* ---- statements -------------------------------------------------------------------------------
- */
+/* ---- statements ------------------------------------------------------------------------------ */
 
 const char *scan_past_statement(span s) {
     token first = scan_token(s);

@@ -34,8 +34,7 @@ static const char *past_block(span s) {
     return line;
 }
 
-/* ---- what is left of a statement ---------------------------------------------------------------
- */
+/* ---- what is left of a statement ------------------------------------------------------------- */
 
 /* A statement that constants decide. What is left of it is another, or nothing. */
 typedef struct outcome {
@@ -191,8 +190,7 @@ static outcome decide_statement(const folder *f, const token *first, const token
     return (outcome){.decided = false};
 }
 
-/* ---- the text ----------------------------------------------------------------------------------
- */
+/* ---- the text -------------------------------------------------------------------------------- */
 
 static void fold_range(const folder *, text *out, span);
 

@@ -266,7 +266,7 @@ expr_id spec_parameter(lua_State *L, const char *name) {
     if (index == SPEC_MAX_NAMES)
         spec_fail(L, "the file names more than %d parameters", SPEC_MAX_NAMES);
     if (index == s->name_count) {
-        s->names[index] = job_copy(s->job, name, strlen(name));
+        s->names[index] = job_string(s->job, name);
         s->name_count++;
     }
     return expr_parameter(s->pool, index);

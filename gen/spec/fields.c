@@ -38,7 +38,7 @@ void spec_sort_parameters(model *m) {
 
 static char *copy_name(lua_State *L, int index, const char *where) {
     const char *name = spec_name(L, index, where);
-    return job_copy(spec_of(L)->job, name, strlen(name));
+    return job_string(spec_of(L)->job, name);
 }
 
 static int compare_numbers(const void *a, const void *b) {
@@ -252,8 +252,7 @@ bool spec_read_parameters(lua_State *L, int table, model *m) {
     return declared;
 }
 
-/* ---- schedule ---------------------------------------------------------------------------------
- */
+/* ---- schedule -------------------------------------------------------------------------------- */
 
 const spec_key *spec_schedule_keys(job *j) {
     spec_key *keys = job_array(j, SCHEDULE_KEYS + 1, sizeof *keys);

@@ -44,7 +44,7 @@ model *spec_begin(lua_State *L, const char *function, const spec_key *keys, int 
     m->line = spec_current_line(L);
     spec_get(L, 1, "name");
     const char *name = spec_name(L, -1, "name");
-    m->name = job_copy(s->job, name, strlen(name));
+    m->name = job_string(s->job, name);
     lua_pop(L, 1);
     m->dtype = spec_get_dtype(L, 1, "dtype", dtypes, DTYPE_FLOAT);
     return m;

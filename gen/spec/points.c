@@ -122,7 +122,7 @@ static int read_names(lua_State *L, const char *key, const char *sets, const cha
         if (count == MAX_SETS)
             spec_fail(L, "%s: more than %d%s", key, MAX_SETS, sets);
         const char *name = spec_name(L, -2, key);
-        names[count++] = job_copy(spec_of(L)->job, name, strlen(name));
+        names[count++] = job_string(spec_of(L)->job, name);
     }
     qsort(names, (size_t)count, sizeof *names, compare_names);
     return count;

@@ -360,7 +360,7 @@ spec *spec_load(job *j, const char *path, const char *text, const spec_constants
     spec_load_state *load = job_alloc(j, sizeof *load);
     spec_state *s = &load->state;
     s->job = j;
-    s->path = job_copy(j, path, strlen(path));
+    s->path = job_string(j, path);
     load->text = text;
     load->constants = constants;
     load->length = text != NULL ? strlen(text) : 0;

@@ -208,17 +208,13 @@ const char *plan_take_shared(job *j, plan *p, int64_t bytes) {
 
 /* ---- facts of plans ------------------------------------------------------------------------ */
 
-static int64_t least(int64_t a, int64_t b) {
-    return a < b ? a : b;
-}
-
 int plan_resident_by_registers(const plan *p) {
     const int threads = round_up(plan_threads(p), WARP);
     const int by_registers =
         REGISTERS_PER_MULTIPROCESSOR / (threads * round_up(p->estimate.registers, 8));
     const int by_threads = p->gpu->threads_per_multiprocessor / threads;
     const int64_t blocks =
-        least(least(by_registers, by_threads), p->gpu->blocks_per_multiprocessor);
+        block_least(block_least(by_registers, by_threads), p->gpu->blocks_per_multiprocessor);
     return blocks > 0 ? (int)blocks : 1;
 }
 
@@ -228,7 +224,7 @@ int plan_resident(const plan *p) {
     if (p->shared_bytes == 0)
         return by_registers;
     const int by_shared = p->gpu->shared_per_multiprocessor / ((int)p->shared_bytes + RESERVED);
-    const int64_t blocks = least(by_registers, by_shared);
+    const int64_t blocks = block_least(by_registers, by_shared);
     return blocks > 0 ? (int)blocks : 1;
 }
 
@@ -375,6 +371,23 @@ static void count_work(plan_facts *f, job *j) {
     calls_count(j, m, inside, 4, f->walked[1]);
 }
 
+/* Sums and products of a point, of the live nodes. */
+static void count_shared(const model *m, job *j, const bool *live, double out[CALL_PACKS]) {
+    const expr_count c = expr_count_live(m->pool, live);
+    calls_sharing(j, m, live, 1, out);
+    for (int k = 0; k < CALL_PACKS; k++)
+        out[k] *= c.additions - count_signs(m, live) + c.multiplications / 2;
+}
+
+static void count_carried(plan_facts *f, job *j) {
+    const carried *c = f->carried = carried_find(j, f->model, f->roots, f->model->dims - 1);
+    if (c == NULL)
+        return;
+    count_shared(c->model, j, c->live, f->apart_operations);
+    count_shared(c->model, j, c->steady, f->carried_operations);
+    calls_count(j, c->model, c->steady, 1, f->carried_calls);
+}
+
 /* Operations of a point besides those of its sum, away from where conditions on its place count. */
 static double count_point(const scaled_sum *s, job *j) {
     const model *m = s->point;
@@ -406,6 +419,7 @@ plan_facts *plan_facts_new(job *j, const model *m) {
         job_fail(j, FAULT_SPEC, m->file, m->line, "%s", m->pool->limit);
     limit_calls(m, j, f->roots);
     count_work(f, j);
+    count_carried(f, j);
     f->runs = f->linear ? runs_new(j, m) : NULL;
     if (f->linear && m->output_count == 1)
         f->sum_operations = sums_operations(j, m);

@@ -33,15 +33,19 @@ typedef struct plan_facts {
     expr_work uniform;           /* of those that are the same for all points: once a thread */
     expr_work walked[2][CALL_PACKS]; /* the same, where 2 and 4 steps of a walk are made together */
     double shared[3]
-                 [CALL_PACKS]; /* of stages put together: the share of sums and products that is
-                                  left in packs where 1, 2 and 4 steps of a walk are made at once */
-    int quotients;             /* divisions by what differs from point to point, and roots of it */
-    int nodes;                 /* nodes of the pool before that … */
-    const bool *live;          /* … and which of them the outputs are made of */
-    double sum_operations;     /* of one point by partial sums; 0 where it has none to keep */
-    const scaled_sum *scaled;  /* NULL where the update is none */
-    bool linear;               /* every output is linear, with the same weights for every point */
-    bool corners;              /* some tap has an offset along x and along y */
+                 [CALL_PACKS];     /* of stages put together: the share of sums and products that is
+                                      left in packs where 1, 2 and 4 steps of a walk are made at once */
+    const struct carried *carried; /* what steps of a walk share; NULL: nothing */
+    double carried_operations[CALL_PACKS], apart_operations[CALL_PACKS]; /* sums and products of a
+                                     point with that, and without: as costs count them */
+    expr_work carried_calls[CALL_PACKS];
+    int quotients;            /* divisions by what differs from point to point, and roots of it */
+    int nodes;                /* nodes of the pool before that … */
+    const bool *live;         /* … and which of them the outputs are made of */
+    double sum_operations;    /* of one point by partial sums; 0 where it has none to keep */
+    const scaled_sum *scaled; /* NULL where the update is none */
+    bool linear;              /* every output is linear, with the same weights for every point */
+    bool corners;             /* some tap has an offset along x and along y */
     bool column_or_plane; /* every tap lies in its point's column of the last axis or its plane */
     int taps[2 * MAX_FIELDS]; /* distinct taps, by the model's array */
     int all_taps, plane_taps; /* the latter counts taps after they are moved into one plane of the
@@ -102,7 +106,8 @@ typedef struct plan_fused {
 typedef struct plan_streamed {
     int lane_y, ahead, slab;
     int packs, beside;
-    int together; /* steps that are made at once, for what their points have in common */
+    bool carries; /* steps share what they compute … */
+    int together; /* … or are made at once, for what their points have in common */
     int needs;    /* registers that a thread takes at least, so that no more blocks are resident; 0:
                      those that it happens to need */
     int spare_registers; /* what a thread would need where rows are no packs */

@@ -122,8 +122,7 @@ static plan *passes_fit(job *j, const passes *p, const schedule *s, const gpu *t
     return out;
 }
 
-/* ---- one step a launch
-   ------------------------------------------------------------------------ */
+/* ---- one step a launch ----------------------------------------------------------------------- */
 
 static void try_schedule(search *s, const schedule *candidate) {
     if (!schedule_set_add(s->job, &s->tried, candidate))
@@ -227,8 +226,7 @@ void search_short(search *s, const int *coarsen, const int *vectors) {
     }
 }
 
-/* ---- several steps a launch
-   ------------------------------------------------------------------- */
+/* ---- several steps a launch ------------------------------------------------------------------ */
 
 int search_given(int wanted, int choice) {
     return wanted != 0 ? wanted : choice;

@@ -75,6 +75,19 @@ static void describe_maps(const plan *p, program_launch *l) {
     }
 }
 
+/* The same of a spare whose rows begin anywhere. */
+static void describe_lines(const plan *p, program_launch *l) {
+    for (int i = 0; i < p->array_count; i++) {
+        const int cells = p->form->line(p, &p->arrays[i]);
+        if (cells == 0)
+            return;
+        l->grid.maps[i].line = true;
+        l->grid.maps[i].box[0] = cells;
+        l->grid.maps[i].box[1] = l->grid.maps[i].box[2] = 1;
+    }
+    l->grid.map_count = p->array_count;
+}
+
 void source_describe_launch(const plan *p, program_launch *l) {
     if (p->form->box != NULL)
         describe_maps(p, l);
@@ -149,6 +162,8 @@ static void describe_spares(job *j, const plan *p, program *out) {
         program_launch *l = &out->launches[i], *spare = &out->launches[out->launch_count];
         *spare = *l;
         spare->grid.map_count = 0;
+        if (of->form->line != NULL)
+            describe_lines(of, spare);
         spare->entry = job_print(j, "%s_any", l->entry);
         l->grid.spare = out->launch_count++;
         l->grid.needs = needs_of(of);

@@ -359,6 +359,8 @@ void source_write_kernel(text *t, const plan *p, const program *program, int whi
     const bool finishes = p->form->scales && f->scaled != NULL && m->positions != 0;
     if (p->form->points && !finishes) /* source_sums.c asks for places instead */
         write_update(t, m, f, &e);
+    if (p->streamed.carries)
+        carried_write(t, f->carried, &e);
     if (p->form->sums)
         source_write_sums(t, m, p, &e);
     if (p->form->constant)

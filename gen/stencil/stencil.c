@@ -107,10 +107,6 @@ static job *try_plan(job *j, const model *m, const family_request *r, const sche
     return own;
 }
 
-static const char *keep(job *j, const char *text) {
-    return job_copy(j, text, strlen(text));
-}
-
 /* ---- the textbook's count ------------------------------------------------------------------ */
 
 static int arrays_read(const model *m) {
@@ -144,9 +140,7 @@ static void write_textbook(const model *m, const method *method, family_row *row
 
 static void write_plan(job *j, const model *m, const plan *p, family_row *row) {
     const plan_estimate *e = &p->estimate;
-    text line = text_new(j);
-    schedule_print(&p->schedule, m->dims, &line);
-    row->plan = line.data;
+    row->plan = line_of(j, p);
     row->loads_bytes_per_point = e->loads_per_point * (double)model_cell_bytes(m);
     if (row->loads_bytes_per_point > 0)
         row->operations_per_byte = model_textbook_operations(m) / row->loads_bytes_per_point;
@@ -155,7 +149,7 @@ static void write_plan(job *j, const model *m, const plan *p, family_row *row) {
     row->registers = e->registers;
     const int steps = p->schedule.time; /* that a launch makes */
     row->seconds = e->seconds / (steps > 1 ? steps : 1);
-    row->bound = keep(j, e->bound);
+    row->bound = job_string(j, e->bound);
 }
 
 static void write_row(job *j, const model *m, const family_request *r, const schedule *wanted,
@@ -168,7 +162,7 @@ static void write_row(job *j, const model *m, const family_request *r, const sch
     if (a.plan != NULL)
         write_plan(j, m, a.plan, row);
     else
-        row->refusal = keep(j, job_error_text(own));
+        row->refusal = job_string(j, job_error_text(own));
     job_inner_end(j, own);
 }
 
@@ -180,7 +174,7 @@ static void write_rows(job *j, const subject *s, const family_request *r, family
         write_row(j, m, r, wanted, method, &e->rows[e->row_count++]);
     attempt a;
     job *own = try_plan(j, m, r, wanted, wanted->method, &a);
-    e->reason = keep(j, a.plan != NULL ? a.plan->reason : job_error_text(own));
+    e->reason = job_string(j, a.plan != NULL ? a.plan->reason : job_error_text(own));
     for (int i = 0; i < e->row_count && a.plan != NULL; i++)
         e->rows[i].chosen = strcmp(e->rows[i].name, plan_method(a.plan)->name) == 0;
     if (a.plan != NULL)

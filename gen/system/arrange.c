@@ -184,7 +184,7 @@ static double attempt_seconds(const arranging *a, int first, int last, bool chai
     fault f;
     job *own = job_inner(a->job, try_group, &t, &f);
     const char *said = f != FAULT_NONE ? job_error_text(own) : t.why;
-    *why = said != NULL ? job_copy(a->job, said, strlen(said)) : NULL;
+    *why = job_string(a->job, said);
     job_inner_end(a->job, own);
     return t.seconds;
 }

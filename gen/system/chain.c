@@ -24,8 +24,7 @@ static int reach_of(const model_array *a, int axis, int side) {
     return side == 0 ? a->low[axis] : a->high[axis];
 }
 
-/* ---- sources -----------------------------------------------------------------------------------
- */
+/* ---- sources --------------------------------------------------------------------------------- */
 
 static int add_source(chaining *c, chain_source source) {
     model_chain *chain = c->chain;
@@ -136,8 +135,7 @@ static void add_stage(chaining *c, int e) {
     c->whole->positions |= m->positions;
 }
 
-/* ---- edges ------------------------------------------------------------------------------------
- */
+/* ---- edges ----------------------------------------------------------------------------------- */
 
 static void ask(chaining *c, chain_source *source, int axis, int side, const model_side *rule) {
     model_side *has = &source->sides[axis][side];

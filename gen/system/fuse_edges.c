@@ -182,8 +182,7 @@ static void find_by_rules(fusing *f, int axis) {
     check_ring(f, axis);
 }
 
-/* ---- guards ------------------------------------------------------------------------------------
- */
+/* ---- guards ---------------------------------------------------------------------------------- */
 
 /* The rule by which an entry that lies inside reads memory beyond a side. What a fixed one gives is
    not used. */

@@ -31,8 +31,7 @@ static expr_id lies_inside(fusing *f, int axis, int side, int d, int cells) {
     return expr_make(f->pool, EXPR_GE, place, expr_constant(f->pool, 0), EXPR_NONE);
 }
 
-/* ---- what lies beyond the grid ------------------------------------------------------------------
- */
+/* ---- what lies beyond the grid --------------------------------------------------------------- */
 
 typedef struct reading {
     int entry, field, from;
@@ -101,8 +100,7 @@ expr_id fusing_read(fusing *f, int reader, int field, int from, const int at[AXE
     return read_from(f, &r, 0, d);
 }
 
-/* ---- what `fixed` keeps ------------------------------------------------------------------------
- */
+/* ---- what `fixed` keeps ---------------------------------------------------------------------- */
 
 /* A field's value before an entry, at a place in the grid. Scratch fields begin with 0. */
 static expr_id old_value(fusing *f, int entry, const char *name, const int at[AXES]) {

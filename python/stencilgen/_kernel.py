@@ -175,7 +175,7 @@ class Kernel(Caller, Tunable, Shared):
 
     @property
     def family(self) -> str:
-        """ "stencil" (also of a convolution), "reduce", "scan", "merge", "spmv"."""
+        """ "stencil" (also of a convolution), "system", "reduce", "scan", "merge", "spmv"."""
         return self._text("SG_TEXT_FAMILY")
 
     @property

@@ -11,7 +11,7 @@ enum { MOST_LAUNCHES = 64, MOST_CALLS = 2048, MOST_THREADS = 1024, MOST_NUMBER =
 
 const sealed_kind kernel_file_kind = {
     .magic = {'s', 'g', 'k', 'e', 'r', 'n', 'e', 'l'},
-    .version = 8,
+    .version = 9,
     .title = "a kernel file of stencilgen",
 };
 
@@ -93,10 +93,12 @@ static void code_grid_launch(coder *c, const program *p, program_launch *l) {
     code_int(c, &l->grid.spare, 0, p->launch_count - 1);
     if (l->grid.spare > 0)
         code_needs(c, &l->grid.needs);
-    code_int(c, &l->grid.map_count, 0, l->grid.spare > 0 ? p->grid.map_count : 0);
+    code_int(c, &l->grid.map_count, 0, p->grid.map_count);
     for (int i = 0; i < l->grid.map_count && !c->in.bad; i++) {
         code_int(c, &l->grid.maps[i].grid, 0, LAUNCH_ARRAYS - 1);
         code_axes(c, l->grid.maps[i].box, 1, MOST_NUMBER);
+        code_bool(c, &l->grid.maps[i].line);
+        c->in.bad |= l->grid.spare == 0 && !l->grid.maps[i].line;
     }
 }
 

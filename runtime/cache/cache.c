@@ -174,7 +174,7 @@ bool cache_find(job *j, cache *c, const digest *key, binary_kind kind, binary *o
     if (f.found) {
         *out = f.binary;
         out->data.data = job_copy(j, f.binary.data.data, f.binary.data.size);
-        out->compiler = job_copy(j, f.binary.compiler, strlen(f.binary.compiler));
+        out->compiler = job_string(j, f.binary.compiler);
         out->cached = true;
     }
     cache_visit_end(j, own);

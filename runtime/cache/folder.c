@@ -120,7 +120,7 @@ static void add_file(job *j, cache_files *files, const char *name, const struct 
     files->list = job_grow(j, files->list, files->count, sizeof *files->list);
     const bool entry = is_entry(name);
     files->list[files->count++] = (cache_file){
-        .name = job_copy(j, name, strlen(name)),
+        .name = job_string(j, name),
         .bytes = facts->st_size,
         .used = facts->st_mtim,
         .entry = entry,

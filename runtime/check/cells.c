@@ -158,8 +158,7 @@ void cells_get(const cells *c, int64_t piece, cells_piece *out) {
         .at = {begin, y, z}, .count = end > begin ? (int)(end - begin) : 0, .judged = judged};
 }
 
-/* ---- sides of conditions ----------------------------------------------------------------------
- */
+/* ---- sides of conditions --------------------------------------------------------------------- */
 
 int check_array(const program *p, const char *field, bool written, bool previous) {
     for (int i = 0; i < p->array_count; i++) {

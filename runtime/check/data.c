@@ -84,7 +84,7 @@ static void draw(job *j, void *argument) {
     enum { RANDOM_KIND = 0 };
     drawing *d = argument;
     const subject *s = d->kernel->subject;
-    d->to->what = job_copy(j, d->what, strlen(d->what));
+    d->to->what = job_string(j, d->what);
     s->family->lists.draw(j, s, d->kernel->program, d->size, RANDOM_KIND, d->given, d->seed,
                           &d->to->call);
 }
@@ -211,8 +211,7 @@ void check_data_keep_march(check_data *d, const digest *what, const model *m, ch
     s->grids = NULL;
 }
 
-/* ---- several steps -----------------------------------------------------------------------------
- */
+/* ---- several steps --------------------------------------------------------------------------- */
 
 /* Cells of the grid of a check of several steps, unless its size is given: the host makes each of
    them as often. */

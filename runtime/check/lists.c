@@ -151,8 +151,7 @@ void check_lists(job *j, const sg_kernel *k, const check_given *given,
     wrong += verify_gaps(g, &l, &spoiled);
     family_verdict v = {0};
     judge(j, g, given, &before, &v);
-    *first =
-        v.first_wrong[0] != '\0' ? job_copy(j, v.first_wrong, strlen(v.first_wrong)) : spoiled.data;
+    *first = v.first_wrong[0] != '\0' ? job_string(j, v.first_wrong) : spoiled.data;
     r->points = lists_extent(&p->lists.points, before.sizes);
     r->judged = v.judged;
     r->wrong = v.wrong + wrong;

@@ -53,8 +53,7 @@ typedef struct host_answer {
 } host_answer;
 const host_answer *host_ask(job *, host_program, const char **why);
 
-/* ---- programs ---------------------------------------------------------------------------------
- */
+/* ---- programs -------------------------------------------------------------------------------- */
 
 /* Programs that the library runs, their scratch folders, and the table of what must end with this
    process. A program runs in a process group of its own, with default signals and none of the
@@ -112,8 +111,7 @@ bool pending_enter(pending *, pending_hold *);
 void pending_leave(pending *, const pending_hold *);
 void pending_end(pending *, const pending_hold *); /* and frees the place */
 
-/* ---- scratch folders --------------------------------------------------------------------------
- */
+/* ---- scratch folders ------------------------------------------------------------------------- */
 
 /* A private folder for files of a moment. Only this user can read them. They are removed when the
    job fails, by scratch_close and by sg_abandon. What a killed process left behind is removed by

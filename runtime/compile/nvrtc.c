@@ -114,7 +114,7 @@ nvrtc *nvrtc_open(job *j, const char *path, const char **why) {
         job_fail(j, failed, NULL, 0, "out of memory while looking for NVRTC");
     }
     if (o.result == NULL) {
-        *why = job_copy(j, o.why, strlen(o.why));
+        *why = job_string(j, o.why);
         job_end(memory);
         return NULL;
     }
@@ -271,7 +271,7 @@ static binary compile_source(nvrtc *n, job *j, const program *p, const char *sou
     binary r = {.kind = kind, .registers = -1, .shared_bytes = -1, .local_bytes = -1};
     r.data = read_binary(c, ptx);
     r.seconds = clock_seconds() - start;
-    r.compiler = job_copy(j, n->version_text, strlen(n->version_text));
+    r.compiler = job_string(j, n->version_text);
     if (!ptx)
         read_report(&r, read_log(c));
     job_keep(j, c);
@@ -403,7 +403,7 @@ static void close_maker(compiler *base) {
 compiler *nvrtc_compiler(job *j, const char *path) {
     static const compiler_ops ops = {identity, compile, close_maker};
     nvrtc_maker *m = job_alloc(j, sizeof *m);
-    m->path = path != NULL ? job_copy(j, path, strlen(path)) : NULL;
+    m->path = job_string(j, path);
     m->base.ops = &ops;
     pthread_mutex_init(&m->lock, NULL);
     return &m->base;

@@ -18,7 +18,7 @@ const char *user_variable(const char *name) {
 
 const char *user_absolute(job *j, const char *path) {
     if (path[0] == '/')
-        return job_copy(j, path, strlen(path));
+        return job_string(j, path);
     for (size_t size = 256;; size *= 2) {
         char *here = job_alloc(j, size);
         if (getcwd(here, size) != NULL)
@@ -70,7 +70,7 @@ user_place user_place_of(job *j, const char *asked, const char *own, const char 
 
 /* A folder that is not there can be made where the nearest one above it can be written to. */
 const char *user_folder_trouble(job *j, const char *folder) {
-    char *path = job_copy(j, folder, strlen(folder));
+    char *path = job_string(j, folder);
     for (;;) {
         if (faccessat(AT_FDCWD, job_print(j, "%s/.", path), W_OK | X_OK, AT_EACCESS) == 0)
             return NULL;
@@ -90,7 +90,7 @@ const char *file_danger(const struct stat *facts, bool root_too) {
 }
 
 int user_folder_make(job *j, const char *folder) {
-    char *path = job_copy(j, folder, strlen(folder));
+    char *path = job_string(j, folder);
     char *slash = path;
     do {
         slash = strchr(slash + 1, '/');
@@ -129,7 +129,7 @@ static const char *judge(job *j, const char *folder) {
 }
 
 const char *user_folder_danger(job *j, const char *folder) {
-    char *path = job_copy(j, folder, strlen(folder));
+    char *path = job_string(j, folder);
     for (;;) {
         const char *why = judge(j, path);
         char *slash = strrchr(path, '/');

@@ -51,23 +51,19 @@ bool kernels_request(const char *path, const sg_build_options *options, kernel_r
     return out->text != NULL || (path != NULL && stamp_file(path, &out->stamp));
 }
 
-static const char *copy(job *j, const char *text) {
-    return text != NULL ? job_copy(j, text, strlen(text)) : NULL;
-}
-
 const kernel_request *kernels_copy_request(job *j, const kernel_request *r) {
     kernel_request *made = job_alloc(j, sizeof *made);
     *made = *r;
-    made->text = copy(j, r->text);
-    made->options.schedule = copy(j, r->options.schedule);
-    made->options.arch = copy(j, r->options.arch);
-    made->options.gpu = copy(j, r->options.gpu);
-    made->options.monitor = copy(j, r->options.monitor);
-    made->options.name = copy(j, r->options.name);
+    made->text = job_string(j, r->text);
+    made->options.schedule = job_string(j, r->options.schedule);
+    made->options.arch = job_string(j, r->options.arch);
+    made->options.gpu = job_string(j, r->options.gpu);
+    made->options.monitor = job_string(j, r->options.monitor);
+    made->options.name = job_string(j, r->options.name);
     const int count = r->options.constant_count;
     sg_constant *constants = job_array(j, (size_t)count, sizeof *constants);
     for (int i = 0; i < count; i++)
-        constants[i] = (sg_constant){.name = copy(j, r->options.constants[i].name),
+        constants[i] = (sg_constant){.name = job_string(j, r->options.constants[i].name),
                                      .value = r->options.constants[i].value};
     made->options.constants = constants;
     return made;

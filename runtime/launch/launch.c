@@ -165,7 +165,45 @@ static size_t pack(const sg_kernel *k, const launch *all, const layer_view *l,
     return bytes;
 }
 
-/* What the device makes of the maps of a launch; false: it takes the spare. */
+/* A map of a grid's box; false: it has too many cells. */
+static bool lay_box(const layer_view *l, const program_launch *p, const launch_grid *g,
+                    device_map *map) {
+    int64_t any = 32; /* the stride of an axis of one cell: callers may give one that is none */
+    for (int axis = PROGRAM_AXES - 1; axis >= 0; axis--) {
+        const int of = p->grid.axes[axis];
+        map->size[axis] = of < 0 ? 1 : l->size[of];
+        if (map->size[axis] > PROGRAM_MOST_SIZE) /* copies count cells by 32 bits */
+            return false;
+        map->stride[axis] = axis > 0 && map->size[axis] == 1 ? any : g->stride[of];
+        any = map->stride[axis];
+    }
+    return true;
+}
+
+/* A map of a grid that is seen as one row; false: it cannot be, or has too many cells. */
+static bool lay_line(const layer_view *l, const program_launch *p, const launch_grid *g,
+                     device_map *map) {
+    enum { MOST = 0x7fff0000 }; /* copies count cells by 32 bits, and begin before the first one */
+    int64_t last = 0;
+    for (int axis = 0; axis < PROGRAM_AXES; axis++) {
+        const int of = p->grid.axes[axis];
+        if (of < 0 || l->size[of] == 1)
+            continue;
+        if (g->stride[of] < 1 || g->stride[of] > MOST || l->size[of] > MOST)
+            return false;
+        last += g->stride[of] * (l->size[of] - 1);
+        if (last > MOST)
+            return false;
+    }
+    map->line = true;
+    map->size[0] = last + 1;
+    map->stride[0] = 1;
+    map->size[1] = map->size[2] = 1;
+    map->stride[1] = map->stride[2] = 32; /* any */
+    return true;
+}
+
+/* What the device makes of the maps of a launch; false: it cannot. */
 static bool put_maps(const sg_kernel *k, const layer_view *l, const program_launch *p,
                      unsigned char *to) {
     device *d = k->context->device;
@@ -174,20 +212,28 @@ static bool put_maps(const sg_kernel *k, const layer_view *l, const program_laun
         const launch_grid *g = &l->grids[m->grid];
         device_map map = {.data = g->data,
                           .element_bytes = program_grid_bytes(k->program, m->grid)};
-        int64_t any = 32; /* the stride of an axis of one cell: callers may give one that is none */
-        for (int axis = PROGRAM_AXES - 1; axis >= 0; axis--) {
-            const int of = p->grid.axes[axis];
-            map.size[axis] = of < 0 ? 1 : l->size[of];
-            if (map.size[axis] > PROGRAM_MOST_SIZE) /* copies count cells by 32 bits */
-                return false;
-            map.stride[axis] = axis > 0 && map.size[axis] == 1 ? any : g->stride[of];
-            map.box[axis] = m->box[axis];
-            any = map.stride[axis];
-        }
-        if (!d->ops->map(d, &map, to + PROGRAM_MAP_BYTES * (size_t)i))
+        memcpy(map.box, m->box, sizeof map.box);
+        if (!(m->line ? lay_line : lay_box)(l, p, g, &map) ||
+            !d->ops->map(d, &map, to + PROGRAM_MAP_BYTES * (size_t)i))
             return false;
     }
     return true;
+}
+
+/* The launch itself, or its spare, whose arguments say whether it has maps. */
+static int choose_spare(const sg_kernel *k, const layer_view *l, int which,
+                        unsigned char *arguments, size_t bytes) {
+    const program_launch *own = &k->program->launches[which];
+    unsigned char *const maps =
+        arguments + bytes - PROGRAM_MAP_BYTES * (size_t)k->program->grid.map_count;
+    if (own->grid.spare == 0 || (has_needs(k, l, own) && put_maps(k, l, own, maps)))
+        return which;
+    const program_launch *spare = &k->program->launches[own->grid.spare];
+    if (spare->grid.map_count > 0) {
+        const int32_t mapped = put_maps(k, l, spare, maps);
+        memcpy(arguments + OFFSET_ALIGNED, &mapped, sizeof mapped);
+    }
+    return own->grid.spare;
 }
 
 /* ---- launching ------------------------------------------------------------------------------- */
@@ -201,10 +247,7 @@ static fault send_kernel(const sg_kernel *k, const launch *l, const layer_view *
     const program_launch *own = &k->program->launches[which];
     const size_t bytes = pack(k, l, view, own, arguments, blocks);
     device *d = k->context->device;
-    unsigned char *maps =
-        arguments + bytes - PROGRAM_MAP_BYTES * (size_t)k->program->grid.map_count;
-    if (own->grid.spare > 0 && !(has_needs(k, view, own) && put_maps(k, view, own, maps)))
-        which = own->grid.spare;
+    which = choose_spare(k, view, which, arguments, bytes);
     if (together)
         return d->ops->launch_together(d, k->module, which, blocks, arguments, bytes, stream, code);
     for (first[2] = 0; first[2] < blocks[2]; first[2] += launch_most_blocks[2])

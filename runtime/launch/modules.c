@@ -119,7 +119,7 @@ static void unload(void *what) {
 static binary copy_binary(job *j, const binary *from) {
     binary to = *from;
     to.data.data = job_copy(j, from->data.data, from->data.size);
-    to.compiler = job_copy(j, from->compiler, strlen(from->compiler));
+    to.compiler = job_string(j, from->compiler);
     return to;
 }
 

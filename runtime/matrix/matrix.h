@@ -76,8 +76,7 @@ sg_device_matrix *device_matrix_upload(job *, const sg_matrix *, const sg_kernel
 /* How the kernel's matrix is stored; refuses a kernel without one. */
 storage device_matrix_storage(job *, const sg_kernel *);
 
-/* ---- conversions on the device ----------------------------------------------------------------
- */
+/* ---- conversions on the device --------------------------------------------------------------- */
 
 /* Conversions of sparse matrices on the device: from CSR in device memory to the arrays of
    another format there, bit for bit those of format_pack (matrix/format.h). */

@@ -130,9 +130,9 @@ static const char *processor(job *j) {
 
 result_device results_device(job *j, const device_facts *f) {
     const bool cpu = strcmp(f->device, "cpu") == 0;
-    return (result_device){.kind = job_copy(j, f->device, strlen(f->device)),
-                           .name = cpu ? processor(j) : job_copy(j, f->name, strlen(f->name)),
-                           .arch = job_copy(j, f->arch, strlen(f->arch)),
+    return (result_device){.kind = job_string(j, f->device),
+                           .name = cpu ? processor(j) : job_string(j, f->name),
+                           .arch = job_string(j, f->arch),
                            .multiprocessors = f->multiprocessors,
                            .memory = f->memory};
 }

@@ -230,5 +230,5 @@ int results_run(results *r, statement_id which, const char *kinds, ...) {
 
 const char *results_column_text(job *j, sqlite3_stmt *s, int column) {
     const char *text = (const char *)sqlite3_column_text(s, column);
-    return text == NULL ? "" : job_copy(j, text, strlen(text));
+    return text == NULL ? "" : job_string(j, text);
 }

@@ -72,7 +72,7 @@ void sweep_add(sweep *s, int candidate, const result *r, bool resumed) {
     s->done[which] = (sg_evaluation){.struct_size = sizeof *s->done,
                                      .plan = c.plan,
                                      .state = result_state_words[r->state],
-                                     .reason = job_copy(s->job, r->reason, strlen(r->reason)),
+                                     .reason = job_string(s->job, r->reason),
                                      .seconds = r->median,
                                      .spread = r->spread,
                                      .estimated_seconds = r->estimate,

@@ -118,7 +118,7 @@ static void build(job *j, void *argument) {
     r->result.local_bytes = r->info.local_bytes;
     r->result.shared_bytes = (int64_t)r->info.shared_bytes;
     r->result.occupancy = r->info.occupancy >= 0 ? r->info.occupancy : NAN;
-    r->result.compiler = job_copy(j, r->info.compiler, strlen(r->info.compiler));
+    r->result.compiler = job_string(j, r->info.compiler);
 }
 
 bool trial_build(const trial_setting *s, trial *r) {

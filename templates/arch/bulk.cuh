@@ -6,6 +6,11 @@ struct alignas(64) TensorMap {
     unsigned long long opaque[16];
 };
 
+// Cells from the multiple of 16 bytes where the map of a line begins to the grid's first cell.
+template <class T> __device__ __forceinline__ int line_lead(const T *data) {
+    return int(reinterpret_cast<unsigned long long>(data) % 16 / sizeof(T));
+}
+
 // Slots of shared memory that one warp fills and all others read, in turns. `readers`: how many
 // warps read. Each slot has two mbarriers: the copies complete the first, the readers the second.
 template <int slots, int readers> struct Slots {

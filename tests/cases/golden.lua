@@ -89,6 +89,18 @@ cases[#cases + 1] = {
   places = { { size = { 67, 35 } } },
 }
 
+-- A flux that a step of the walk computes for the next one.
+cases[#cases + 1] = {
+  name = "streamed_carried2d",
+  spec = [[return stencil { name = "flux", boundary = "clamp", update = function(u)
+      local function through(a, b) return a / (2 + abs(b)) - b / (3 + abs(a)) end
+      return u(0, 0) + through(u(0, -1), u(0, 0)) - through(u(0, 0), u(0, 1)) + u(1, 0) / 8
+    end }]],
+  schedule = "streamed tile=128 coarsen=y8 vec=4 time=1",
+  golden = true,
+  places = { { size = { 67, 35 } } },
+}
+
 -- A filter in passes: the arguments that they share, then the plan.h of each.
 cases[#cases + 1] = {
   name = "passes_filter2d",

@@ -27,7 +27,7 @@ return lists.product {
     { "read", { "plain", "two" } },
     { "schedule", { "auto", "threads=32 items=4 blocks=3", "threads=64 items=12", "threads=512 blocks=2", "runs", "runs blocks=3" } },
   },
-  sizes = { "0", "1", "2", "3", "2^5", "2^7", "2^9", "2^11", "2^13", "2^15", "2^17", "2^20" },
+  sizes = { "0", "1", "2", "3", "2^5", "2^7", "2^9", "2^11", "2^13", "2^15", full and "2^20" or "2^18" },
   place = { "segments", { "one", "few", "long", "short", "most" } },
   build = function(v)
     local dtype = lists.fitting(v.op, v.dtype)

@@ -8,11 +8,11 @@ local places = {
   { { size = large[1] }, { size = large[1], steps = { 3, 11, 33 } }, { size = { 1000 }, steps = counts }, { size = { 257 }, steps = { 5 }, layout = { offset = 3 } },
     { size = { 1 }, steps = counts }, { size = { 3 }, steps = { 7 } },
     { size = { 400 }, first = { 13 }, last = { 390 }, steps = { 6 } } },
-  { { size = large[2] }, { size = large[2], steps = { 3, 11, 33 } }, { size = { 61, 43 }, steps = counts }, { size = { 67, 9 }, steps = { 5 }, layout = { pad = { 5, 1 }, vary = true } },
+  { { size = large[2] }, { size = large[2], steps = { 3, 33 } }, { size = { 61, 43 }, steps = counts }, { size = { 67, 9 }, steps = { 5 }, layout = { pad = { 5, 1 }, vary = true } },
     { size = { 1, 1 }, steps = counts }, { size = { 5, 3 }, steps = { 7 } }, { size = { 1, 40 }, steps = { 5 } },
     { size = { 50, 33 }, first = { 1, 2 }, last = { 47, 33 }, steps = { 6 } },
     { size = { 64, 48 }, steps = { 9 }, layout = { negative = true } } },
-  { { size = large[3] }, { size = large[3], steps = { 3, 11 } }, { size = { 23, 17, 13 }, steps = counts }, { size = { 19, 9, 11 }, steps = { 5 }, layout = { pad = { 3, 2 }, vary = true } },
+  { { size = large[3] }, { size = large[3], steps = { 7 } }, { size = { 23, 17, 13 }, steps = counts }, { size = { 19, 9, 11 }, steps = { 5 }, layout = { pad = { 3, 2 }, vary = true } },
     { size = { 1, 1, 1 }, steps = counts }, { size = { 3, 5, 2 }, steps = { 7 } },
     { size = { 21, 12, 10 }, first = { 1, 2, 3 }, last = { 20, 12, 9 }, steps = { 6 } } },
 }

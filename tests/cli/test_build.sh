@@ -284,6 +284,22 @@ END
     reports "$name: 2D system"
 done
 
+begin 'places across the ends of a ring, of stages that share a launch'
+for way in 'x, 6|1, 0' 'at.nx - 5, x|-1, 0' 'y, 6|0, 1' 'at.ny - 5, y|0, -2'; do
+    cat >"$folder/ring.lua" <<END
+return system { name = "ring", boundary = "periodic", fields = { a = "inout", c = "inout" }, stages = {
+  { update = function(f, p, at)
+      local x, y = at.x, at.y
+      return { a = f.c(0, 0) * where(lt(${way%|*}), 3, 1) }
+    end },
+  { update = function(f) return { c = f.a(${way#*|}) + f.c(0, -1) + f.c(1, 0) } end } } }
+END
+    for schedule in naive streamed rows chained; do
+        exits 0 "$folder/ring.lua" $small -o "$folder/new" --schedule "1-2: $schedule"
+        reports 'check    right'
+    done
+done
+
 begin 'an output that is the spec itself'
 mkdir "$folder/self"
 cp $spec "$folder/self/heat2d5.cu"

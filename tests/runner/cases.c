@@ -7,8 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- values of the table at the top of the stack -----------------------------------------------
- */
+/* ---- values of the table at the top of the stack --------------------------------------------- */
 
 const char *case_text(lua_State *L, job *j, const char *key) {
     lua_getfield(L, -1, key);

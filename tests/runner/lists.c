@@ -19,8 +19,7 @@ static const program_array *array_of(const list_scene *s, int i) {
     return &s->subject->program->arrays[i];
 }
 
-/* ---- memory -----------------------------------------------------------------------------------
- */
+/* ---- memory ---------------------------------------------------------------------------------- */
 
 /* Every element other bits; real ones are NaNs. */
 static void fill_pattern(const char *dtype, size_t element, list_image *m, uint64_t seed) {
@@ -145,8 +144,7 @@ void list_scene_close(void *argument) {
     sg_free(s->subject->context, s->temporary.device);
 }
 
-/* ---- launches ---------------------------------------------------------------------------------
- */
+/* ---- launches -------------------------------------------------------------------------------- */
 
 static void launch(job *j, list_scene *s) {
     const test_subject *k = s->subject;
@@ -168,8 +166,7 @@ static void launch(job *j, list_scene *s) {
         s->tamper(s);
 }
 
-/* ---- verdicts ---------------------------------------------------------------------------------
- */
+/* ---- verdicts -------------------------------------------------------------------------------- */
 
 /* Of the bytes from `begin` on, which must be as they were, the first that is not; or `end`. */
 static size_t first_changed(const list_image *m, size_t begin, size_t end) {

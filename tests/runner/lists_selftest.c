@@ -10,8 +10,7 @@
 #include "gen/families.h"
 #include "tests/runner/lists.h"
 
-/* ---- ways to spoil a launch -------------------------------------------------------------------
- */
+/* ---- ways to spoil a launch ------------------------------------------------------------------ */
 
 static int written_array(const list_scene *s) {
     int i = 0;
@@ -117,8 +116,7 @@ static const struct {
 /* Merges draw how long each list is; here neither is empty. */
 enum { SEED = 3 };
 
-/* ---- running them -----------------------------------------------------------------------------
- */
+/* ---- running them ---------------------------------------------------------------------------- */
 
 typedef struct trial {
     const options *options;

@@ -1,4 +1,5 @@
-/* The mode run: each case is built once and run in all its places, judged by the reference. */
+/* The mode run: each case is built once and run in all its places, judged by the reference. Those
+   that are kept as golden files are like others, and run with --full or by name. */
 #include <stdio.h>
 #include <string.h>
 
@@ -100,7 +101,9 @@ static void run_case(job *j, void *argument) {
 static void run_index(void *argument, int i) {
     const running *r = argument;
     build_one b = {r, &r->list->cases[i]};
-    if (b.test->property != NULL || b.test->compiled)
+    const bool like_others = b.test->golden && r->options->selection == SELECT_PAIRWISE &&
+                             r->options->only == NULL && r->options->filter == NULL;
+    if (b.test->property != NULL || b.test->compiled || like_others)
         return;
     report_begin(b.test->name);
     job *own;

@@ -90,8 +90,7 @@ typedef struct options {
     bool list, update, huge, verbose;
 } options;
 
-/* ---- the report ---------------------------------------------------------------------------------
- */
+/* ---- the report ------------------------------------------------------------------------------ */
 
 typedef struct report {
     pthread_mutex_t lock;

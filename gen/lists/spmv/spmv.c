@@ -58,7 +58,7 @@ static const note *keep(matrix_notes *n, bool choice, const storage *given, cons
         memcpy(list, made->diagonals, (size_t)made->diagonal_count * sizeof *list);
         to->made.diagonals = list;
     }
-    to->text = text != NULL ? job_copy(n->job, text, strlen(text)) : NULL;
+    to->text = job_string(n->job, text);
     n->count++;
     return to;
 }

@@ -178,12 +178,32 @@ static const char *fit(job *j, plan *p) {
 
 /* ---- the method ----------------------------------------------------------------------------- */
 
+/* Cells of a row of an array that a copy brings where rows begin anywhere; 0 where that is not
+   served: of cells of 16 bits, arrays that are not read along x, whose boxes have no room for a
+   pack more, and sums whose point makes something of its place. */
+static int line_cells(const plan *p, const plan_array *a) {
+    int box[AXES];
+    lay_box(p, a, box);
+    const int cells =
+        round_up(a->low[0] + p->tile[0] + a->high[0] + p->schedule.vector - 1, p->schedule.vector);
+    return bulk_is_narrow(p) || cells > box[0] || p->facts->model->positions != 0 ? 0 : cells;
+}
+
+bool bulk_is_shifted(const plan *p) {
+    bool all = true;
+    for (int i = 0; i < p->array_count; i++)
+        all &= line_cells(p, &p->arrays[i]) > 0;
+    return all;
+}
+
 static void macros(text *t, const plan *p, bool packs, bool only_written) {
-    (void)packs, (void)only_written;
+    (void)only_written;
     text_printf(t,
                 "#define PLAN_FLAT %d // there is no axis y\n"
                 "#define PLAN_SCALED %d // sums are scaled by what their point reads\n",
                 bulk_is_flat(p), p->facts->scaled != NULL);
+    if (!packs && bulk_is_shifted(p))
+        text_add(t, "#define PLAN_SHIFTED 1 // rows begin anywhere\n");
 }
 
 /* The last row, counted from a point's own, that adds to a sum which the plane completes. */
@@ -272,7 +292,8 @@ static const form sums_form = {.file = "bulk.cu",
                                .definitions = definitions,
                                .lane = bulk_rows,
                                .abreast = abreast,
-                               .box = lay_box};
+                               .box = lay_box,
+                               .line = line_cells};
 
 static const form *choose(const plan_facts *f, const schedule *s) {
     (void)f, (void)s;

@@ -50,6 +50,9 @@ int64_t bulk_slot_bytes(const plan *);
    it; false where none does. */
 bool bulk_asks(const plan *, int array, int y, int *low, int *high);
 
+/* Whether bulk copies also serve rows that begin anywhere. */
+bool bulk_is_shifted(const plan *);
+
 /* Fills the estimate. */
 void bulk_cost(plan *, const int64_t size[AXES]);
 

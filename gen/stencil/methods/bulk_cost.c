@@ -37,6 +37,55 @@ static int count_packs(const plan *p) {
     return packs;
 }
 
+/* Single cells that a thread reads of a plane where rows begin anywhere. */
+static int count_cells(const plan *p) {
+    int cells = 0, low, high;
+    for (int array = 0; array < p->summed; array++)
+        for (int y = -p->low[1]; y < bulk_rows(p) + p->high[1]; y++)
+            if (bulk_asks(p, array, y, &low, &high))
+                cells += p->schedule.vector * (low + 1 + high);
+    return cells;
+}
+
+/* Whether rows of this size are copied one by one; else the spare makes each point alone. */
+static bool copies_lines(const plan *p, const int64_t size[AXES]) {
+    static const double most = 0x7fff0000; /* cells, as runtime/launch/launch.c */
+    double cells = 1;
+    for (int axis = 0; axis < p->facts->model->dims; axis++)
+        cells *= (double)size[axis];
+    return plan_takes_spare(p, size) && bulk_is_shifted(p) && cells < most;
+}
+
+/* Seconds at least where rows are copied one by one, of so many blocks a multiprocessor: its copies
+   take turns, and a block's warp asks for the rows of a plane one after the other. 511³ and
+   16383x8191, float and double, stars of radius 1 to 4, H200. */
+static double row_by_row(const plan *p, double waves, double blocks, double planes) {
+    static const double copy = 8.4e-9, bytes_a_second = 22.4e9, ask = 0.0448e-6, plane = 0.19e-6;
+    double copies = 0, asks = plane;
+    for (int i = 0; i < p->array_count; i++) {
+        const plan_array *a = &p->arrays[i];
+        const int rows =
+            bulk_is_flat(p) ? p->walk + bulk_depth(p) - 1 : a->low[1] + p->tile[1] + a->high[1];
+        const int bytes = (a->low[0] + p->tile[0] + a->high[0]) * bulk_cell_bytes(p);
+        copies += rows * (copy + bytes / bytes_a_second);
+        asks += rows * ask;
+    }
+    return bulk_is_flat(p) ? blocks * copies
+                           : fmax(blocks * planes * copies, ceil(waves) * planes * asks);
+}
+
+/* How many times as long where rows are copied one by one and the lanes of a warp lie in two of
+   them, so that it stores parts of sectors, and where a block's warps are no multiple of the
+   multiprocessor's four parts: 16383x8191, H200, 5 points, float, 0.91 with 128 columns and 0.81
+   with 192; 17 points, double, 0.82 and 0.68. */
+static double apart(const plan *p) {
+    enum { PARTS = 4 };
+    static const double two_rows = 1.12, uneven = 1.03;
+    return p->tile[0] / p->schedule.vector % WARP != 0 ? two_rows
+           : bulk_readers(p) / WARP % PARTS != 0       ? uneven
+                                                       : 1;
+}
+
 /* Planes that a block reads for each that it makes, given the cells along the walked axis. */
 static double planes_read(const plan *p, double cells) {
     const double made = fmin(p->walk, cells),
@@ -46,12 +95,13 @@ static double planes_read(const plan *p, double cells) {
 
 /* How blocks fill the machine: in so many waves, so many at a time on a multiprocessor. How many
    times as long as if none idled: what each multiprocessor does by itself, and memory, which all
-   share. What lies beyond the grid arrives without being read, so it costs little. */
+   share. What lies beyond the grid arrives without being read, so it costs little; but beyond the
+   end of a row that is copied alone lie others. */
 typedef struct filling {
     double waves, together, uneven, idle;
 } filling;
 
-static filling fill(const plan *p, const int64_t size[AXES]) {
+static filling fill(const plan *p, const int64_t size[AXES], bool lines) {
     double covered = 1, blocks = 1;
     for (int k = 0; k < AXES; k++) {
         if (p->axes[k] < 0)
@@ -70,7 +120,7 @@ static filling fill(const plan *p, const int64_t size[AXES]) {
         f.uneven = ceil(each) / each;
         lost = costs.one_wave;
     }
-    f.idle = (1 + (bulk_is_flat(p) ? costs.beyond_flat : costs.beyond) * (covered - 1)) *
+    f.idle = (1 + (bulk_is_flat(p) || lines ? costs.beyond_flat : costs.beyond) * (covered - 1)) *
              (1 + lost * (f.uneven - 1));
     return f;
 }
@@ -158,11 +208,12 @@ static double in_flight(const plan *p, const filling *f) {
 }
 
 /* How many times as long where rows do not begin at sectors, or at lines, of memory: each is read
-   by one sector or line more. 17-point wave, double, 1238x4343, H200: 0.95 of naive. */
-static double unaligned(const plan *p, const int64_t size[AXES]) {
+   by one sector or line more. 17-point wave, double, 1238x4343, H200: 0.95 of naive. Rows that are
+   copied one by one have no such halos. */
+static double unaligned(const plan *p, const int64_t size[AXES], bool lines) {
     static const double sector = 1.07, line = 1.01;
     const int64_t pitch = size[0] * bulk_cell_bytes(p);
-    return pitch % 32 != 0 ? sector : pitch % 128 != 0 ? line : 1;
+    return lines || pitch % 128 == 0 ? 1 : pitch % 32 != 0 ? sector : line;
 }
 
 static void wide_cost(plan *p, const int64_t size[AXES]) {
@@ -173,17 +224,18 @@ static void wide_cost(plan *p, const int64_t size[AXES]) {
     const double points = (double)p->schedule.vector * bulk_rows(p);
     const double cells = (double)size[p->axes[2]], again = planes_read(p, cells);
     const double tile = (double)p->tile[0] * p->tile[1] * (bulk_is_flat(p) ? p->walk : 1);
-    const double packs = count_packs(p) / points;
+    const bool lines = copies_lines(p, size);
+    const double reads = (lines ? count_cells(p) : count_packs(p)) / points;
     double all = 1;
     e->blocks_resident = plan_resident(p);
-    const filling f = fill(p, size);
+    const filling f = fill(p, size, lines);
     e->loads_per_point = (double)bulk_slot_bytes(p) / bytes / tile;
-    e->shared_per_point = e->loads_per_point + again * packs * p->schedule.vector;
+    e->shared_per_point = e->loads_per_point + again * reads * (lines ? 1 : p->schedule.vector);
     e->bytes_per_point =
         model_bytes_per_point(m) +
         (bulk_is_flat(p) ? 0 : bytes * p->summed * (bulk_depth(p) - 1) / fmin(p->walk, cells));
     e->instructions_per_point = again * (p->facts->sum_operations * lanes / g->fma_lanes[m->dtype] +
-                                         costs.point + costs.read * packs);
+                                         costs.point + costs.read * reads);
     const double share = bulk_is_flat(p) ? costs.tile_share : costs.walk_share;
     const struct {
         const char *what;
@@ -207,15 +259,18 @@ static void wide_cost(plan *p, const int64_t size[AXES]) {
     for (int axis = 0; axis < m->dims; axis++)
         all *= (double)size[axis];
     e->seconds = pow(sum, 1 / costs.overlap) * all;
-    e->seconds *= (spills(p) ? costs.spilling : 1) *
+    e->seconds *= (spills(p) && !lines ? costs.spilling : 1) *
                   (bulk_is_flat(p) ? 1 + costs.alone / f.together / f.together : 1);
     if (!bulk_is_flat(p) && f.waves > 1 && p->walk < cells)
         e->seconds *= costs.cut; /* although there are blocks enough */
-    e->seconds *= in_flight(p, &f) * unaligned(p, size);
+    e->seconds *= in_flight(p, &f) * unaligned(p, size, lines);
+    e->seconds *= lines ? apart(p) : 1;
+    const double planes = fmin(p->walk, cells) + bulk_depth(p) - 1;
     if (!bulk_is_flat(p)) /* a plane takes at least what blocks take to agree on their pace */
-        e->seconds = fmax(e->seconds,
-                          ceil(f.waves) * costs.pace * (fmin(p->walk, cells) + bulk_depth(p) - 1));
-    if (size[0] % p->schedule.vector != 0) /* dense rows are no packs: the spare makes the points */
+        e->seconds = fmax(e->seconds, ceil(f.waves) * costs.pace * planes);
+    if (lines)
+        e->seconds = fmax(e->seconds, row_by_row(p, f.waves, f.waves * e->blocks_resident, planes));
+    if (plan_takes_spare(p, size) && !lines) /* it makes each point alone */
         e->seconds *= costs.spare;
     e->seconds += costs.start * (bulk_is_flat(p) ? costs.tile_start : ceil(f.waves));
 }
@@ -233,7 +288,7 @@ void bulk_cost(plan *p, const int64_t size[AXES]) {
                    .again = planes_read(p, (double)size[p->axes[2]])};
     p->estimate.blocks_resident = plan_resident(p);
     s.missing = larger(p->estimate.registers - registers_for_warps(p), 0);
-    s.waves = fill(p, size).waves;
+    s.waves = fill(p, size, false).waves;
     bulk_narrow_cost(p, &s, size);
     if (size[0] % p->schedule.vector != 0)
         p->estimate.seconds *= costs.spare;

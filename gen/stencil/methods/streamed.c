@@ -1,6 +1,8 @@
 /* streamed: threads walk the last axis with packs of x, and the neighbours along the walk in
    registers. What a thread does and holds; streamed_cost.c has what that costs. */
 #include "gen/stencil/methods/streamed.h"
+
+#include "gen/source/emit.h"
 enum { AHEAD = 2, LONG_WALK = 16 };
 enum { HELD = 132 }; /* registers for 100 that a thread holds */
 
@@ -107,11 +109,12 @@ static const char *lay_thread(job *j, plan *p) {
     return NULL;
 }
 
-/* Quotients and roots of a row of points are made together, if no steps are. Few of them are not
+/* Quotients and roots of a row of points are made together, if no steps are and none share what
+   they compute: shallow water in float has 128 registers then instead of 240. Few of them are not
    worth the second way. */
 static bool has_quotients(const plan *p) {
     enum { SOME = 4 };
-    return p->facts->quotients >= SOME && p->streamed.together <= 1;
+    return p->facts->quotients >= SOME && p->streamed.together <= 1 && !p->streamed.carries;
 }
 static bool quick(const plan *p) {
     return has_quotients(p) && p->schedule.vector > 1;
@@ -127,6 +130,15 @@ static int quotients(const plan *p) {
     return has_quotients(p) ? plan_words(p) * values : 0;
 }
 
+/* Those of what steps share, of which the points of a row have most in common. Set by shallow
+   water: in float 128 registers with packs of four do, in double 188 with packs of two. */
+static int shared_registers(const plan *p) {
+    const double each = plan_words(p) > 1 ? 3.4 : 0.5;
+    return p->streamed.carries
+               ? (int)(each * p->facts->carried->rows * p->schedule.vector * p->streamed.lane_y)
+               : 0;
+}
+
 /* Registers of a thread: a base for addresses and coordinates, and what it holds, some of it twice
    while the next plane arrives. Fitted to what the assembler needed before it spilled. */
 static int registers(job *j, plan *p) {
@@ -136,7 +148,24 @@ static int registers(job *j, plan *p) {
     const int each =
         words > 1 ? 52 : 16; /* what of steps together spills costs more than warps do */
     const int least = p->streamed.together > 1 ? 64 + each * p->schedule.vector : 0;
-    return larger(held, least) + quotients(p);
+    return larger(held, least) + quotients(p) + shared_registers(p);
+}
+
+/* Whether a step leaves to the next one what both compute: where that saves more than its registers
+   cost. */
+static bool sharing_pays(const plan_facts *f, const gpu *g, int vector) {
+    static const double worth = 20; /* instructions a point */
+    const double rate = 4.0 * WARP / g->fma_lanes[f->model->dtype];
+    if (f->carried == NULL)
+        return false;
+    const int k = streamed_pack(vector);
+    const double units = f->apart_operations[k] - f->carried_operations[k] + f->calls[k].units -
+                         f->carried_calls[k].units;
+    return units * rate + f->calls[k].others - f->carried_calls[k].others >= worth * rate;
+}
+
+static bool carries(const plan *p) {
+    return !p->form->sums && p->walk > 1 && sharing_pays(p->facts, p->gpu, p->schedule.vector);
 }
 
 /* Steps that are made at once, where that saves divisions, roots or functions: the quotient that a
@@ -146,7 +175,8 @@ static int together_of(const plan *p) {
     static const double worth = 20, more = 5; /* instructions a point */
     const int points = p->schedule.vector;
     const double rate = 4.0 * WARP / p->gpu->fma_lanes[p->facts->model->dtype];
-    if (p->form->sums || model_is_narrow(p->facts->model) || p->walk < CALL_STEPS)
+    if (p->streamed.carries || p->form->sums || model_is_narrow(p->facts->model) ||
+        p->walk < CALL_STEPS)
         return 1;
     const double apart = calls_slots(p, points), two = calls_walked(p, points, 2),
                  four = calls_walked(p, points, 4);
@@ -209,6 +239,7 @@ static const char *fit(job *j, plan *p) {
     const char *refusal = lay_thread(j, p);
     if (refusal != NULL)
         return refusal;
+    p->streamed.carries = carries(p);
     p->streamed.together = together_of(p);
     const int need = registers(j, p);
     if (need > MAX_REGISTERS)
@@ -444,13 +475,16 @@ static void candidates(search *s) {
     const int *walks = s->facts->model->dims < 3 ? flat : narrow ? of_16_bits : deep;
     search_blocks(s, tiles, walks, vectors);
     search_short(s, walks, vectors);
+    const int pack[] = {MAX_PACK_BYTES / (int)model_cell_bytes(s->facts->model), 0};
+    static const int farther[] = {16, 32, 0}; /* what steps share is computed before a walk, too */
+    if (s->facts->model->dims == 2 && sharing_pays(s->facts, s->gpu, pack[0]))
+        search_blocks(s, tiles, farther, pack);
     if (!streamed_walks_long(s->facts))
         return;
     /* The planes before a walk's first and after its last add to sums that nobody takes: the more
        of them the shape reaches, the longer walks pay. With packs of 16 bytes: they load least. */
     static const search_tiles wide[AXES] = {{{0}}, {{128}, {256}, {512}}, {{0}}};
     static const int far[] = {12, 16, 32, 48, 64, 96, 128, 0};
-    const int pack[] = {MAX_PACK_BYTES / (int)model_cell_bytes(s->facts->model), 0};
     search_blocks(s, wide, far, pack);
 }
 

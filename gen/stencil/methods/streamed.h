@@ -7,6 +7,9 @@
 /* Sums of many planes: in 2D from 6 on. */
 bool streamed_walks_long(const plan_facts *);
 
+/* The index of packs of so many points in tables of CALL_PACKS. */
+int streamed_pack(int vector);
+
 /* Fills the estimate. */
 void streamed_cost(plan *, const int64_t size[AXES]);
 

@@ -200,6 +200,9 @@ struct alignas(64) TensorMap {
         sg_cpu_map map;
     };
 };
+template <class T> __forceinline__ int line_lead(const T *) {
+    return 0;
+}
 template <int slots, int readers> struct Slots {
     unsigned count = 0;
 

@@ -8,8 +8,7 @@
 
 #include "runtime/device/cpu/block.h"
 
-/* ---- copies and fills on several threads -------------------------------------------------------
- */
+/* ---- copies and fills on several threads ----------------------------------------------------- */
 
 enum {
     PIECE = 1 << 20,     /* bytes that are worth another thread */
@@ -132,8 +131,7 @@ fault cpu_fill_async(device *base, void *to, int byte, size_t bytes, void *strea
     return FAULT_NONE;
 }
 
-/* ---- streams: every call is done when it returns ----------------------------------------------
- */
+/* ---- streams: every call is done when it returns --------------------------------------------- */
 
 void cpu_synchronize(device *base, job *j, void *stream) {
     (void)base;

@@ -148,7 +148,7 @@ static device *cuda_open(job *j, const device_options *options, const char **why
         job_fail(j, failed, NULL, 0, "out of memory while opening the GPU");
     }
     if (o.result == NULL) {
-        *why = job_copy(j, o.why, strlen(o.why));
+        *why = job_string(j, o.why);
         job_end(own);
         return NULL;
     }

@@ -24,7 +24,7 @@ function fused.adder(cases)
       if not full and (b + lists) % 4 ~= 0 then
         goto another
       end
-      local dtype = (count + b) % 2 == 0 and "float" or "double"
+      local dtype = (b + lists) // 4 % 2 == 0 and "float" or "double" -- one of each where a few are in turn
       local places = { { size = of[s.dims][1] } }
       for i, size in ipairs(of[s.dims]) do
         places[#places + 1] = { size = size, steps = steps and steps[(count + i) % #steps + 1],

@@ -11,9 +11,9 @@ lists.dtypes = { "float", "double", "int32", "int64", "uint32" }
 lists.kinds = { "random", "constant", "sorted", "reversed", "few", "wild" }
 
 -- Elements: a few, powers of two, and the most that one block takes, once, twice and five times. Of the largest powers one is
--- enough: it has a thousand blocks of a warp, and takes as long as all others together.
+-- enough: it has hundreds of blocks of a warp, and takes as long as all others together.
 lists.sizes = { "0", "1", "2", "3", "tile", "2tiles", "5tiles" }
-for _, k in ipairs { 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 20 } do
+for _, k in ipairs { 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, full and 20 or 18 } do
   lists.sizes[#lists.sizes + 1] = "2^" .. k
 end
 

@@ -18,8 +18,7 @@ static void run(void (*body)(job *, void *), void *argument) {
     job_end(j);
 }
 
-/* ---- facts ------------------------------------------------------------------------------------
- */
+/* ---- facts ----------------------------------------------------------------------------------- */
 
 static matrix_facts count_facts(job *j, const matrix *m) {
     const int64_t rows = m->rows, columns = m->columns;
@@ -93,8 +92,7 @@ static void symmetry_is_of_values(void **state) {
     run(look_at_symmetry, NULL);
 }
 
-/* ---- the choice -------------------------------------------------------------------------------
- */
+/* ---- the choice ------------------------------------------------------------------------------ */
 
 typedef struct choice {
     drawn drawn;

@@ -104,8 +104,7 @@ static void impossible_numbers_are_refused(void **state) {
     refuses(pack_far, &odd, FAULT_USAGE, "no multiple of the slice");
 }
 
-/* ---- memory -----------------------------------------------------------------------------------
- */
+/* ---- memory ---------------------------------------------------------------------------------- */
 
 static void pack_one(job *j, void *argument) {
     const drawn d = {"", 900, 900, draw_grid};

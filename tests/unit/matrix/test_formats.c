@@ -3,8 +3,7 @@
 #include "tests/unit/group.h"
 #include "tests/unit/matrix/format_scene.h"
 
-/* ---- by hand ----------------------------------------------------------------------------------
- */
+/* ---- by hand --------------------------------------------------------------------------------- */
 
 /*   1 . 2 . .
      . . . . .
@@ -121,8 +120,7 @@ static void arrays_by_hand(void **state) {
     run(pack_by_hand, NULL);
 }
 
-/* ---- there and back ---------------------------------------------------------------------------
- */
+/* ---- there and back -------------------------------------------------------------------------- */
 
 static const storage numbers[] = {
     {.slice = 32, .sigma = 64, .block_rows = 2, .block_cols = 3, .packet = 40},
@@ -167,8 +165,7 @@ static void every_matrix_there_and_back(void **state) {
     }
 }
 
-/* ---- sizes ------------------------------------------------------------------------------------
- */
+/* ---- sizes ----------------------------------------------------------------------------------- */
 
 /* The numbers that the formulas speak of, counted on the dense matrix. */
 typedef struct counted {

@@ -35,8 +35,7 @@ static void gives(const char *bytes, size_t size, const char *wanted) {
     job_end(j);
 }
 
-/* ---- good files --------------------------------------------------------------------------------
- */
+/* ---- good files ------------------------------------------------------------------------------ */
 
 static const char *const good[][2] = {
     {BANNER "2 3 3\n1 1 1.5\n2 3 -2e1\n1 2 .25\n", "2x3: 0,0 1.5; 0,1 0.25; 1,2 -20;"},
@@ -121,8 +120,7 @@ static void long_comments_are_read(void **state) {
     gives(bytes, sizeof bytes, "1x1: 0,0 3;");
 }
 
-/* ---- bad files ---------------------------------------------------------------------------------
- */
+/* ---- bad files ------------------------------------------------------------------------------- */
 
 static const char *const bad[][2] = {
     {"", "a.mtx:1: error: the file is empty"},
@@ -249,8 +247,7 @@ static void streams_that_cannot_be_read_are_told(void **state) {
     fclose(r.file);
 }
 
-/* ---- real files --------------------------------------------------------------------------------
- */
+/* ---- real files ------------------------------------------------------------------------------ */
 
 typedef struct known {
     const char *path;

@@ -129,8 +129,7 @@ static void what_fails_leaves_the_old_file(void **state) {
     free(path);
 }
 
-/* ---- memory ------------------------------------------------------------------------------------
- */
+/* ---- memory ---------------------------------------------------------------------------------- */
 
 static void memory_may_run_out(void **state) {
     (void)state;

@@ -9,8 +9,7 @@
 #include "tests/unit/group.h"
 #include "tests/unit/matrix/stencils.h"
 
-/* ---- draws ------------------------------------------------------------------------------------
- */
+/* ---- draws ----------------------------------------------------------------------------------- */
 
 typedef struct kernel {
     const char *keys, *schedule;
@@ -57,8 +56,7 @@ static void draws_are_right(void **state) {
     }
 }
 
-/* ---- the whole way ----------------------------------------------------------------------------
- */
+/* ---- the whole way --------------------------------------------------------------------------- */
 
 static sg_matrix *matrix_of(job *j, const grid_matrix *g, matrix *entries) {
     sg_matrix *m = NULL;
@@ -172,8 +170,7 @@ static void grids_are_multiplied(void **state) {
     }
 }
 
-/* ---- whose matrix it is -----------------------------------------------------------------------
- */
+/* ---- whose matrix it is ---------------------------------------------------------------------- */
 
 /* A kernel takes matrices whose rows are mostly those that it has compiled in, and no others; what
    was brought for one kernel is refused by another with other diagonals. */
@@ -219,8 +216,7 @@ static void other_matrices_are_refused(void **state) {
     run(change_matrix, NULL);
 }
 
-/* ---- files ------------------------------------------------------------------------------------
- */
+/* ---- files ----------------------------------------------------------------------------------- */
 
 static void save_and_load(job *j, void *argument) {
     (void)argument;
@@ -251,8 +247,7 @@ static void files_keep_the_diagonals(void **state) {
     run(save_and_load, NULL);
 }
 
-/* ---- refusals ---------------------------------------------------------------------------------
- */
+/* ---- refusals -------------------------------------------------------------------------------- */
 
 static void refuses(const char *keys, const char *schedule, sg_status status, const char *reason) {
     sg_kernel *k = NULL;

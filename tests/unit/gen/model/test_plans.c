@@ -32,8 +32,7 @@ static plans read_text(job *j, const char *text, size_t length, heard *h) {
     return out;
 }
 
-/* ---- what is right ----------------------------------------------------------------------------
- */
+/* ---- what is right --------------------------------------------------------------------------- */
 
 static void fields_body(job *j) {
     static const char text[] = "\xef\xbb\xbf# a comment\r\n\r\n"
@@ -77,8 +76,7 @@ static void test_fields(void **state) {
     setlocale(LC_NUMERIC, "C");
 }
 
-/* ---- what is damaged --------------------------------------------------------------------------
- */
+/* ---- what is damaged ------------------------------------------------------------------------- */
 
 static void damaged_body(job *j) {
     static const struct {
@@ -203,8 +201,7 @@ static void test_flaws(void **state) {
     in_job(flaws_body);
 }
 
-/* ---- whose they are ----------------------------------------------------------------------------
- */
+/* ---- whose they are -------------------------------------------------------------------------- */
 
 /* By facts, not by names. */
 static void boards_body(job *j) {

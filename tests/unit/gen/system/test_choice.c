@@ -8,8 +8,7 @@
 #include "gen/system/system.h"
 #include "tests/unit/group.h"
 
-/* ---- what operations cost ----------------------------------------------------------------------
- */
+/* ---- what operations cost -------------------------------------------------------------------- */
 
 typedef struct counting {
     const model *model;
@@ -100,8 +99,7 @@ static void steps_share_divisions(void **state) {
     assert_true(fabs(facts.walked[1][0].units - 2 * 6) < 1e-12);
 }
 
-/* ---- what is fused -----------------------------------------------------------------------------
- */
+/* ---- what is fused --------------------------------------------------------------------------- */
 
 typedef struct arrangement_of {
     const loaded *loaded;

@@ -139,6 +139,12 @@ static inline void expect_same_grid_launches(const program_launch *x, const prog
     assert_int_equal(x->grid.cooperative, y->grid.cooperative);
     assert_int_equal(x->grid.spare, y->grid.spare);
     assert_memory_equal(&x->grid.needs, &y->grid.needs, sizeof x->grid.needs);
+    assert_int_equal(x->grid.map_count, y->grid.map_count);
+    for (int i = 0; i < x->grid.map_count; i++) {
+        assert_int_equal(x->grid.maps[i].grid, y->grid.maps[i].grid);
+        assert_memory_equal(x->grid.maps[i].box, y->grid.maps[i].box, sizeof x->grid.maps[i].box);
+        assert_int_equal(x->grid.maps[i].line, y->grid.maps[i].line);
+    }
 }
 
 static inline void expect_same_lists_launches(const program_launch *x, const program_launch *y) {

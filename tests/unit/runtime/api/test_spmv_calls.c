@@ -8,8 +8,7 @@
 #include "tests/unit/matrix/matrices.h"
 #include "tests/unit/miser.h"
 
-/* ---- a kernel -----------------------------------------------------------------------------------
- */
+/* ---- a kernel -------------------------------------------------------------------------------- */
 
 /* A thread a row; two vectors. A lone temporary, which it must have. */
 static const char csr_text[] =
@@ -119,8 +118,7 @@ static sg_matrix *some_matrix(const sg_kernel *k) {
     return m;
 }
 
-/* ---- products -----------------------------------------------------------------------------------
- */
+/* ---- products -------------------------------------------------------------------------------- */
 
 static void products_are_right(void **state) {
     (void)state;
@@ -215,8 +213,7 @@ static void wrong_products_are_refused(void **state) {
     lists_end(k);
 }
 
-/* ---- formats ------------------------------------------------------------------------------------
- */
+/* ---- formats --------------------------------------------------------------------------------- */
 
 typedef struct comparing {
     const drawn *drawn;

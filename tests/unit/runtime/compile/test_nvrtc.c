@@ -222,8 +222,7 @@ static void check_threads(void **unused) {
     job_end(j);
 }
 
-/* ---- opened when it is needed, and once ---------------------------------------------------------
- */
+/* ---- opened when it is needed, and once ------------------------------------------------------ */
 
 static fake_nvrtc_state *fake(void) {
     void *handle = dlopen(FAKE_NVRTC, RTLD_NOW | RTLD_LOCAL | RTLD_NOLOAD);

@@ -45,6 +45,9 @@ typedef struct fake_device {
     int fail_with;    /* a code that launches fail with; 0: they succeed */
     int64_t together; /* how many blocks it runs at a time */
     int64_t resident; /* likewise, of a launch of lists */
+    int map_count;
+    device_map last_map; /* that it was asked for … */
+    bool refuse_maps;    /* … and refused */
 } fake_device;
 
 static device *fake_open(job *j, const device_options *options, const char **why);
@@ -126,6 +129,14 @@ static fault fake_fill_async(device *d, void *to, int byte, size_t bytes, void *
     return FAULT_NONE;
 }
 
+static bool fake_map(device *d, const device_map *m, void *to) {
+    fake_device *f = (fake_device *)d;
+    memset(to, 0x5A, PROGRAM_MAP_BYTES);
+    f->map_count++;
+    f->last_map = *m;
+    return !f->refuse_maps;
+}
+
 static const char *fake_code_name(const device *d, int code) {
     (void)d;
     return code == 77 ? "FAKE_ERROR_77" : "FAKE_ERROR_OTHER";
@@ -146,6 +157,7 @@ static const device_ops fake_ops = {.name = "cpu",
                                     .together = fake_together,
                                     .resident = fake_resident,
                                     .copy = fake_copy,
+                                    .map = fake_map,
                                     .fill_async = fake_fill_async,
                                     .code_name = fake_code_name};
 

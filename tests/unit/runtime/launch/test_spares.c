@@ -71,6 +71,76 @@ static void small_grids_take_the_spare_where_they_wrap(void **state) {
     assert_int_equal(taken(&p, good_call(&c)), 1);
 }
 
+/* The same, where both fetch the grid by bulk copies: by boxes, and as one row. */
+static program with_line(void) {
+    program p = with_spare();
+    launches[0].grid.needs = (program_needs){.multiple = 1, .low = {-1, -1, -1}};
+    launches[0].grid.map_count = launches[1].grid.map_count = p.grid.map_count = 1;
+    launches[0].grid.maps[0] = (program_map){.box = {40, 10, 1}};
+    launches[1].grid.maps[0] = (program_map){.box = {40, 1, 1}, .line = true};
+    return p;
+}
+
+/* Launches the spare, whose arguments say whether it has maps. The last one is *map. */
+static bool has_maps(const program *p, const call *c, bool refuse, device_map *map) {
+    int32_t aligned;
+    sg_kernel *k = fake_kernel(p);
+    fake_of(k)->refuse_maps = refuse;
+    assert_int_equal(sg_launch(k, &c->arguments, NULL), SG_OK);
+    assert_int_equal(fake_of(k)->launches[0].which, 1);
+    memcpy(&aligned, fake_of(k)->launches[0].arguments + PROGRAM_OFFSET_STEPS - sizeof aligned,
+           sizeof aligned);
+    *map = fake_of(k)->map_count > 0 ? fake_of(k)->last_map : (device_map){.data = NULL};
+    fake_end(k);
+    return aligned;
+}
+
+static void expect_line(const device_map *m, const void *data, int64_t cells) {
+    assert_true(m->line);
+    assert_ptr_equal(m->data, data);
+    assert_int_equal(m->element_bytes, 4);
+    assert_int_equal(m->size[0], cells);
+    assert_memory_equal(m->size + 1, ((int64_t[]){1, 1}), 2 * sizeof(int64_t));
+    assert_memory_equal(m->box, ((int[]){40, 1, 1}), sizeof m->box);
+}
+
+static void spares_see_a_grid_as_one_row(void **state) {
+    (void)state;
+    const program p = with_line();
+    call c;
+    device_map map;
+    assert_int_equal(taken(&p, good_call(&c)), 0);
+    good_call(&c)->grids[0].data = (char *)U + 4;
+    assert_true(has_maps(&p, &c, false, &map));
+    expect_line(&map, (char *)U + 4, 100 * 20 * 10);
+    assert_false(has_maps(&p, &c, true, &map));
+    good_call(&c)->grids[0].stride[1] = 103; /* rows and planes are padded */
+    c.grids[0].stride[2] = 2101;
+    assert_true(has_maps(&p, &c, false, &map));
+    expect_line(&map, U, 9 * 2101 + 19 * 103 + 100);
+    c.grids[0].size[1] = c.grids[1].size[1] = 1; /* of one row a plane no stride counts */
+    c.grids[0].stride[1] = -5;
+    assert_true(has_maps(&p, &c, false, &map));
+    expect_line(&map, U, 9 * 2101 + 100);
+}
+
+static void spares_without_a_row_of_all_cells_have_no_maps(void **state) {
+    (void)state;
+    const program p = with_line();
+    call c;
+    device_map map;
+    good_call(&c)->grids[0].stride[1] = -103;
+    c.grids[0].stride[2] = 2101;
+    assert_false(has_maps(&p, &c, false, &map));
+    assert_false(map.line);
+    good_call(&c)->grids[0].stride[1] = 103;
+    c.grids[0].data = (void *)(uintptr_t)0x10000000000; /* away from what is written */
+    c.grids[0].stride[2] = 0x7fff0000 / 9 - 1; /* the last cell is as far as copies count */
+    assert_false(has_maps(&p, &c, false, &map));
+    c.grids[0].stride[2] -= 300;
+    assert_true(has_maps(&p, &c, false, &map));
+}
+
 static void pair_up(job *j, void *argument) {
     (void)argument;
     const blob first = {"first", 5}, second = {"the second", 10};
@@ -97,6 +167,8 @@ static void binaries_travel_in_pairs(void **state) {
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(calls_that_lack_something_take_the_spare),
     cmocka_unit_test(small_grids_take_the_spare_where_they_wrap),
+    cmocka_unit_test(spares_see_a_grid_as_one_row),
+    cmocka_unit_test(spares_without_a_row_of_all_cells_have_no_maps),
     cmocka_unit_test(binaries_travel_in_pairs),
 };
 

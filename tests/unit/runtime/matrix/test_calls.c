@@ -25,8 +25,7 @@ static void expect_error(sg_status status, sg_status wanted, const char *part) {
         fail_msg("'%s' is not in '%s'", part, sg_error(context));
 }
 
-/* ---- making and changing ------------------------------------------------------------------------
- */
+/* ---- making and changing --------------------------------------------------------------------- */
 
 static void expect_entries(const sg_matrix *m, int count, const int64_t (*places)[2],
                            const double *values) {
@@ -107,8 +106,7 @@ static void lists_are_taken(void **state) {
     sg_device_matrix_free(NULL);
 }
 
-/* ---- looking ------------------------------------------------------------------------------------
- */
+/* ---- looking --------------------------------------------------------------------------------- */
 
 static void facts_are_told(void **state) {
     (void)state;
@@ -178,8 +176,7 @@ static void formats_are_told(void **state) {
     sg_matrix_free(m);
 }
 
-/* ---- files --------------------------------------------------------------------------------------
- */
+/* ---- files ----------------------------------------------------------------------------------- */
 
 static void files_are_read_and_written(void **state) {
     (void)state;
@@ -236,8 +233,7 @@ static void matrices_outlive_their_contexts_hold(void **state) {
     sg_matrix_free(m);
 }
 
-/* ---- threads ------------------------------------------------------------------------------------
- */
+/* ---- threads --------------------------------------------------------------------------------- */
 
 /* Looks at a matrix that each of the threads may be the first to settle. */
 static void *use(void *argument) {
@@ -272,8 +268,7 @@ static void threads_share_a_matrix(void **state) {
     }
 }
 
-/* ---- memory -------------------------------------------------------------------------------------
- */
+/* ---- memory ---------------------------------------------------------------------------------- */
 
 static sg_status everything(sg_context *c, const char *path) {
     static const int64_t row[] = {2, 0, 2, 1}, column[] = {1, 0, 1, 4};

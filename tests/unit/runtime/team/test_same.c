@@ -64,6 +64,18 @@ static void bulk(void **unused) {
                        1});
 }
 
+/* What steps of a walk share has the same bits where a part, or a walk, begins. */
+static void carried(void **unused) {
+    static const char flux[] =
+        "return stencil { name = 'c', boundary = 'clamp', update = function(u) "
+        "local function f(a, b) local l, r = a / (2 + abs(b)), b / (3 + abs(a)) "
+        "return (l + 1/2) * (r + l * 3) - (a - b) * (l + a * r) end "
+        "return u(0,0) + (f(u(0,-1), u(0,0)) - f(u(0,0), u(0,1)) + u(1,0) * u(-1,0)) / 64 end }";
+    (void)unused;
+    compare(&(problem){flux, "streamed tile=64 coarsen=y5 vec=4", {64, 43, 1}, 4, {1, 3, 1}, 1});
+    compare(&(problem){flux, "streamed tile=64 coarsen=y8 vec=2", {66, 29, 1}, 3, {2, 2, 1}, 2});
+}
+
 static void shapes(void **unused) {
     (void)unused;
     compare(&(problem){STAR(1, 3, "'mirror'", "float"), "naive", {101, 1, 1}, 5, {4, 1, 1}, 0});
@@ -267,10 +279,11 @@ static void many_ranks(void **unused) {
 }
 
 static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(boundaries), cmocka_unit_test(bulk),          cmocka_unit_test(shapes),
-    cmocka_unit_test(fields),     cmocka_unit_test(several_steps), cmocka_unit_test(many_ranks),
-    cmocka_unit_test(thin_parts), cmocka_unit_test(leaning),       cmocka_unit_test(hidden),
-    cmocka_unit_test(positions),  cmocka_unit_test(narrow),        cmocka_unit_test(narrow_parts),
+    cmocka_unit_test(boundaries),   cmocka_unit_test(bulk),       cmocka_unit_test(carried),
+    cmocka_unit_test(shapes),       cmocka_unit_test(fields),     cmocka_unit_test(several_steps),
+    cmocka_unit_test(many_ranks),   cmocka_unit_test(thin_parts), cmocka_unit_test(leaning),
+    cmocka_unit_test(hidden),       cmocka_unit_test(positions),  cmocka_unit_test(narrow),
+    cmocka_unit_test(narrow_parts),
 };
 
 TEST_GROUP(same, open_context, close_context)

@@ -6,8 +6,7 @@
 #include "tests/unit/group.h"
 #include "tests/unit/runtime/tune/tune_scene.h"
 
-/* ---- a device that spoils the results of some kernels -------------------------------------------
- */
+/* ---- a device that spoils the results of some kernels ---------------------------------------- */
 
 static int spoil_after = -1; /* launches; −1: none */
 static device_ops spoiling_ops;
@@ -71,8 +70,7 @@ static void count(void *user, const sg_result *r) {
     counts[2] += strcmp(r->state, "wrong") == 0;
 }
 
-/* ---- tests -------------------------------------------------------------------------------------
- */
+/* ---- tests ----------------------------------------------------------------------------------- */
 
 static void test_rows_and_builds(void **state) {
     (void)state;

@@ -1,0 +1,40 @@
+// bulk: what lies in shared memory.
+#pragma once
+
+// What memory has, here and in shared memory; sums and taps are Real.
+#if defined(PLAN_NARROW)
+using Cell = Stored<Array<0>>;
+#else
+using Cell = Real;
+#endif
+
+template <int elements> constexpr int packs_for = (elements + plan::vector - 1) / plan::vector;
+
+// Of one array in shared memory: a plane of the tile with what the shape reaches of it around.
+template <int array> struct Box {
+    using A = Array<array>;
+    static constexpr int line = plan::line_bytes / int(sizeof(Cell)); // rows begin at multiples
+    static constexpr int whole = 128 / int(sizeof(Cell));             // as copies do
+    static constexpr int low = (A::low_x + line - 1) / line * line;
+    static constexpr int width = low + plan::tile_x + (A::high_x + line - 1) / line * line;
+#if defined(PLAN_SHIFTED)
+    // Each row is copied alone, by whole packs.
+    static constexpr int before = A::low_x;
+    static constexpr int copied =
+        packs_for<before + plan::tile_x + A::high_x + plan::vector - 1> * plan::vector;
+    static_assert(copied <= width, "rows do not lie in each other");
+#else
+    static constexpr int before = low, copied = width;
+#endif
+    static constexpr int height = A::low_y + plan::tile_y + A::high_y;
+    static constexpr int cells = width * height, arriving = copied * height;
+    // From one plane to the next. In 2D they are rows of one copy.
+    static constexpr int slot = PLAN_FLAT ? cells : (cells + whole - 1) / whole * whole;
+};
+
+// Cells from a thread's point of a row to its next one.
+#if defined(PLAN_SHIFTED)
+constexpr int spread = plan::tile_x / plan::vector;
+#else
+constexpr int spread = 1;
+#endif

@@ -1,0 +1,70 @@
+-- Updates whose steps along the walk share what they compute: fluxes through faces, which the cells on both sides
+-- need, by the method streamed; in 2D and 3D, read two cells away, with divisions and roots, under every boundary, at
+-- sizes around a block and below it, in parts, and where rows are no packs. Each saves enough to be carried.
+local flux = [[
+    local function through(a, b)
+      local left, right = a / (2 + abs(b)), b / (3 + abs(a))
+      return (left + 1/2) * (right + left * 3) - (a - b) * (left + a * right)
+    end
+]]
+local roots = [[
+    local function through(a, b)
+      local c = sqrt(2 + a * a) + sqrt(2 + b * b)
+      return (a * c - b) / (1 + c * c) + (a + b) * (c + a * b) * (c - a)
+    end
+]]
+-- What is carried twice: a value at the cell, below and above.
+local potential = [[
+    local function through(a, b) return a - b end
+    local function mu(at) return at ^ 3 / (2 + at * at) + (at + 1/4) / (1 + at * at) * at end
+]]
+
+local bodies = {
+  flux2d = { 2, flux, "f.u(0, 0) + (through(f.u(0, -1), f.u(0, 0)) - through(f.u(0, 0), f.u(0, 1)) + f.u(-1, 0) * f.u(1, 0)) / 64" },
+  flux3d = { 3, flux, "f.u(0, 0, 0) + (through(f.u(0, 0, -1), f.u(0, 0, 0)) - through(f.u(0, 0, 0), f.u(0, 0, 1)) + f.u(0, 1, 0)) / 64" },
+  roots2d = { 2, roots, "f.u(0, 0) + (through(f.u(0, -1), f.u(1, 0)) - through(f.u(0, 0), f.u(1, 1))) / 64" },
+  potential2d = { 2, potential, "f.u(0, 0) + (mu(f.u(0, -1)) + mu(f.u(0, 1)) - 2 * mu(f.u(0, 0)) + through(f.u(1, 0), f.u(-2, 0))) / 64" },
+  far2d = { 2, flux, "f.u(0, 0) + (through(f.u(0, -2), f.u(-1, -1)) - through(f.u(0, -1), f.u(-1, 0)) + f.u(2, 2)) / 64" },
+  wide3d = { 3, flux, "f.u(0, 0, 0) + (through(f.u(0, 1, -1), f.u(-1, 0, 0)) - through(f.u(0, 1, 0), f.u(-1, 0, 1))) / 64" },
+}
+
+local function places(dims)
+  if dims == 3 then
+    return {
+      { size = { 136, 19, 21 }, steps = 2 },
+      { size = { 135, 18, 23 }, steps = 2 }, -- rows are no packs
+      { size = { 136, 19, 21 }, first = { 4, 1, 2 }, last = { 131, 17, 20 } },
+      { size = { 5, 3, 2 } },
+      { size = { 1, 1, 1 } },
+    }
+  end
+  return {
+    { size = { 264, 75 }, steps = 2 },
+    { size = { 261, 33 }, steps = 2 },
+    { size = { 264, 75 }, first = { 4, 3 }, last = { 259, 70 } },
+    { size = { 5, 3 } },
+    { size = { 1, 1 } },
+  }
+end
+
+local cases = {}
+local function add(name, schedule, dtype, boundary)
+  local dims, functions, update = table.unpack(bodies[name])
+  cases[#cases + 1] = {
+    name = ("%s, %s, %s, %s"):format(name, dtype, boundary, schedule),
+    spec = ("return stencil { name = 'carried', dtype = '%s', boundary = %s, fields = { u = 'inout' },\n  update = function(f)\n%s    return %s\n  end }")
+      :format(dtype, boundary, functions, update),
+    schedule = schedule,
+    places = places(dims),
+  }
+end
+for _, boundary in ipairs { "'fixed'", "'zero'", "constant(1/2)", "'clamp'", "'mirror'", "'periodic'" } do
+  add("flux2d", "streamed tile=128 coarsen=y8 vec=4", "float", boundary)
+  add("flux2d", "streamed tile=64 coarsen=y5 vec=2", "double", boundary)
+  add("flux3d", "streamed tile=64x4 coarsen=z6,y2 vec=4", "float", boundary)
+  add("roots2d", "streamed tile=64 coarsen=y7 vec=2", "double", boundary)
+  add("potential2d", "streamed tile=128 coarsen=y8 vec=4", "float", boundary)
+  add("far2d", "streamed tile=128 coarsen=y6 vec=4", "float", boundary)
+  add("wide3d", "streamed tile=32x4 coarsen=z8 vec=2", "double", boundary)
+end
+return cases
