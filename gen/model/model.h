@@ -373,9 +373,10 @@ typedef struct scaled_sum {
     bool in_sum[2 * MAX_FIELDS], at_point[2 * MAX_FIELDS]; /* the model's arrays that each reads */
 } scaled_sum;
 
-/* NULL where the model has several outputs, asks where a point lies, or is linear and reads all its
-   arrays next to the point; and where its neighbours are in several sums, in none, or scaled one by
-   one. New nodes are added to the model's pool. */
+/* NULL where the model has several outputs, or is linear and reads all its arrays next to the
+   point; and where its neighbours are in several sums, in none, or scaled one by one. Several ways
+   may lead to the sum, and where the point lies may decide what is made of it. New nodes are added
+   to the model's pool. */
 scaled_sum *scaled_sum_new(job *, const model *);
 
 #endif

@@ -26,7 +26,8 @@ class State(ctypes.Structure):
         ("modules", c_int), ("events", c_int), ("streams", c_int), ("allocations", c_int), ("copies", c_int),
         ("copies_of_rows", c_int), ("fills", c_int), ("waits", c_int), ("pinned", c_int), ("arriving_to", c_void_p),
         ("arriving_from", c_void_p), ("arriving_bytes", c_size_t), ("pushes", c_int), ("releases", c_int),
-        ("marked", c_void_p), ("named", c_int), ("dynamic_shared", c_int), ("carved", c_int), ("launches", c_int),
+        ("marked", c_void_p), ("named", c_int), ("dynamic_shared", c_int), ("carved", c_int),
+        ("before_launch", c_int), ("launches", c_int),  # a struct of its own begins with `launches`
         ("entry", c_char_p), ("grid", c_uint * 3), ("block", c_uint * 3), ("shared_bytes", c_uint),
         ("stream", c_void_p), ("arguments", c_ubyte * 256),
     ]  # fmt: skip
