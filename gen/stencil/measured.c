@@ -10,10 +10,10 @@
 
 /* Doubts: how much longer than by the corrected model a plan is thought to take that was not
    measured itself. Of many such plans the planner takes the one that the model is most wrong about.
-   `size`: the plan was measured at another size. `parts`: the walked axis is cut into e times as
-   many parts, or more; the model is worst at what runs in the last wave. `schedule`: the schedule
-   was not measured at all. Of one step a launch the model is hardly wrong, and it compares those
-   plans with methods that were not measured. */
+   `size`: the plan was measured at another size; less where that is nearly the same. `parts`: the
+   walked axis is cut into e times as many parts, or more; the model is worst at what runs in the
+   last wave. `schedule`: the schedule was not measured at all. Of one step a launch the model is
+   hardly wrong, and it compares those plans with methods that were not measured. */
 static const struct doubts {
     double size, parts, schedule;
 } fused_doubts = {1.08, 1.25, 1.2}, one_step_doubts = {1, 1, 1.05};
@@ -21,6 +21,10 @@ static const struct doubts {
 static const struct doubts *doubts_of(const plan *p) {
     return plan_method(p)->fused ? &fused_doubts : &one_step_doubts;
 }
+
+/* How far sizes are apart, by the logarithm of their ratio, from which on a doubt counts in full.
+ */
+static const double other_size = 0.1;
 
 /* More than any distance: rows of x that begin at any element, and rows that begin at whole packs,
    say little of each other. */
@@ -183,6 +187,6 @@ double plan_measured_factor(const plan_measured *m, const plan *p, const int64_t
        faster than it says does not promise that another walk will be. */
     const double factor =
         other_parts > 0 ? fmax(nearest->factor, mean_factor(m, nearest)) : nearest->factor;
-    return factor * (least > 0 ? doubts_of(p)->size : 1) *
+    return factor * pow(doubts_of(p)->size, fmin(least / other_size, 1)) *
            pow(doubts_of(p)->parts, fmin(other_parts, 1));
 }
