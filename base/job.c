@@ -195,23 +195,28 @@ void job_keep(job *j, void *what) {
     *link = (*link)->next;
 }
 
-static void end_inner(void *inner) {
+/* What an inner job's body asks of the outer job may fail: then the outer one fails at once. */
+static void end_inner(void *place) {
+    job *inner = *(job **)place;
+    for (; inner != NULL && inner->undos != NULL; inner->undos = inner->undos->next)
+        inner->undos->call(inner->undos->what);
     job_end(inner);
 }
 
 job *job_inner(job *j, void (*body)(job *, void *), void *argument, fault *out) {
-    undo *u = job_alloc(j, sizeof *u);
-    job *inner;
-    *out = job_run(&j->memory, body, argument, &inner);
+    job **inner = job_alloc(j, sizeof *inner);
+    job_defer(j, end_inner, inner);
+    *out = job_run(&j->memory, body, argument, inner);
     if (*out == FAULT_MEMORY)
-        job_fail_as(j, inner);
-    *u = (undo){.next = j->undos, .call = end_inner, .what = inner};
-    j->undos = u;
-    return inner;
+        fail_memory(j);
+    return *inner;
 }
 
 void job_inner_end(job *j, job *inner) {
-    job_keep(j, inner);
+    undo **link = &j->undos;
+    while ((*link)->call != end_inner || *(job **)(*link)->what != inner)
+        link = &(*link)->next;
+    *link = (*link)->next;
     job_end(inner);
 }
 
