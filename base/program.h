@@ -145,7 +145,7 @@ typedef struct program_launch {
     bool barriers;           /* the kernel has barriers or warp operations */
     bool abreast; /* Of a grid: its blocks fill the multiprocessors from beginning to end and
                      walk abreast. What is needed soon comes before it in its stream, since
-                     little finds room beside it. Also of what is to run beside it: both
+                     little finds room next to it. Also of what is to run at the same time: both
                      leave shared memory all there is, or one would wait for the other. */
     union {
         struct {

@@ -77,7 +77,6 @@ static unsigned char *find_row(const cells *c, int64_t row, uint64_t *first) {
     return l->host + part_row(p, y, z) * dtype_words[l->types[c->array]].bytes;
 }
 
-/* In [−1, 1). */
 static void fill_row(void *argument, int64_t row, int worker) {
     const cells *c = argument;
     const dtype type = c->local->types[c->array];
@@ -87,7 +86,7 @@ static void fill_row(void *argument, int64_t row, int worker) {
     for (int64_t x = 0; x < part_own(&c->local->part, 0); x++, to += dtype_words[type].bytes)
         dtype_store(
             type, to,
-            (double)(random_bits((uint64_t)c->array, first + (uint64_t)x) >> 40) / (1 << 23) - 1);
+            sample_real(&sample_plain, random_bits((uint64_t)c->array, first + (uint64_t)x)));
 }
 
 /* The sum over the rank's own cells of what mixes their places and bits: it does not depend on how
