@@ -20,7 +20,7 @@ enum {
 typedef struct stored_face {
     const void *from;
     void *to;
-    int32_t size[3], element;
+    uint32_t size[3], element, words;
     int64_t from_stride[2], to_stride[2];
 } stored_face;
 
@@ -217,22 +217,37 @@ static int64_t offset_of(const int64_t at[3], const int64_t stride[3]) {
     return at[0] * stride[0] + at[1] * stride[1] + at[2] * stride[2];
 }
 
+/* How many words of 16 bytes a face has that is one piece on both sides; else 0. */
+static uint32_t count_words(const stored_face *f) {
+    const int64_t row = f->size[0], plane = row * f->size[1],
+                  bytes = plane * f->size[2] * f->element;
+    const bool rows = f->size[1] == 1 || (f->from_stride[0] == row && f->to_stride[0] == row);
+    const bool planes = f->size[2] == 1 || (f->from_stride[1] == plane && f->to_stride[1] == plane);
+    const bool aligned = ((uintptr_t)f->from | (uintptr_t)f->to | (uintptr_t)bytes) % 16 == 0;
+    return rows && planes && aligned ? (uint32_t)(bytes / 16) : 0;
+}
+
 /* The cells of a face of an array, and where they go: the neighbour's array of the same role, which
    has rotated as this rank's has. */
-static stored_face make_face(const stores *s, const sg_kernel *k, const launch_grid *own,
+static stored_face make_face(job *j, const stores *s, const sg_kernel *k, const launch_grid *own,
                              const face *f, int origin) {
+    const int64_t cells = f->size[0] * f->size[1] * f->size[2];
+    if (cells > INT32_MAX) /* the kernel counts in 32 bits, since it must be small */
+        job_fail(j, FAULT_DATA, NULL, 0, "a face of %lld cells is too large to exchange",
+                 (long long)cells);
     const size_t element = program_grid_bytes(k->program, origin);
     const int there = f->rank * s->now->arrays + origin;
     const int64_t *stride = s->now->all[there].stride;
     stored_face out = {
         .from = own->data + offset_of(f->begin, own->stride) * (int64_t)element,
-        .element = (int32_t)element,
+        .element = (uint32_t)element,
         .to = s->now->data[there] + offset_of(f->there, stride) * (int64_t)element,
         .from_stride = {own->stride[1], own->stride[2]},
         .to_stride = {stride[1], stride[2]},
     };
     for (int axis = 0; axis < PROGRAM_AXES; axis++)
-        out.size[axis] = (int32_t)f->size[axis];
+        out.size[axis] = (uint32_t)f->size[axis];
+    out.words = count_words(&out);
     return out;
 }
 
@@ -272,7 +287,7 @@ void stores_exchange(job *j, stores *s, const sg_kernel *k, const face *sends, i
                 send(j, s, &a, stream);
                 a.faces = a.asks = 0;
             }
-            a.face[a.faces++] = make_face(s, k, &l->grids[arrays[i]], &sends[f], origins[i]);
+            a.face[a.faces++] = make_face(j, s, k, &l->grids[arrays[i]], &sends[f], origins[i]);
         }
     a.ends = true;
     send(j, s, &a, stream);

@@ -10,7 +10,8 @@
 struct Face {
     const char *from;
     char *to;
-    int size[3], element;   // x in elements, of 2, 4 or 8 bytes
+    unsigned size[3], element; // x in elements, of 2, 4 or 8 bytes
+    unsigned words;            // of 16 bytes, if it is one piece on both sides; else 0
     long long from_stride[2], to_stride[2]; // of y and z, in elements
 };
 
@@ -40,39 +41,37 @@ __device__ long long nanoseconds() {
     return now;
 }
 
-template <class T> __device__ void copy_face(const Face &f) {
-    const long long rows = (long long)f.size[1] * f.size[2], width = f.size[0];
-    const long long step = (long long)gridDim.x * blockDim.x;
-    for (long long i = (long long)blockIdx.x * blockDim.x + threadIdx.x; i < rows * width; i += step) {
-        const long long row = i / width, x = i % width, y = row % f.size[1], z = row / f.size[1];
-        reinterpret_cast<T *>(f.to)[x + y * f.to_stride[0] + z * f.to_stride[1]] =
-            reinterpret_cast<const T *>(f.from)[x + y * f.from_stride[0] + z * f.from_stride[1]];
+template <class T> __device__ void copy(char *to, const char *from) {
+    *reinterpret_cast<T *>(to) = *reinterpret_cast<const T *>(from);
+}
+
+__device__ void copy_face(const Face &f) {
+    const unsigned cells = f.size[0] * f.size[1] * f.size[2], step = gridDim.x * blockDim.x;
+    for (unsigned i = blockIdx.x * blockDim.x + threadIdx.x; i < cells; i += step) {
+        const unsigned row = i / f.size[0], x = i % f.size[0], y = row % f.size[1], z = row / f.size[1];
+        const char *const from = f.from + f.element * (x + y * f.from_stride[0] + z * f.from_stride[1]);
+        char *const to = f.to + f.element * (x + y * f.to_stride[0] + z * f.to_stride[1]);
+        if (f.element == 4)
+            copy<unsigned>(to, from);
+        else if (f.element == 8)
+            copy<uint2>(to, from);
+        else
+            copy<unsigned short>(to, from);
     }
 }
 
-// A face that is one piece of 16-byte words on both sides.
-__device__ void copy_piece(const Face &f, long long words) {
-    const long long step = (long long)gridDim.x * blockDim.x;
-    const uint4 *const from = reinterpret_cast<const uint4 *>(f.from);
-    uint4 *const to = reinterpret_cast<uint4 *>(f.to);
-    long long i = (long long)blockIdx.x * blockDim.x + threadIdx.x;
-    for (; i + 3 * step < words; i += 4 * step) {
-        const uint4 a = from[i], b = from[i + step], c = from[i + 2 * step], d = from[i + 3 * step];
-        to[i] = a;
-        to[i + step] = b;
-        to[i + 2 * step] = c;
-        to[i + 3 * step] = d;
+__device__ void copy_piece(const Face &f) {
+    const unsigned step = gridDim.x * blockDim.x;
+    unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
+    const uint4 *from = reinterpret_cast<const uint4 *>(f.from) + i;
+    uint4 *to = reinterpret_cast<uint4 *>(f.to) + i;
+    for (; i + step < f.words; i += 2 * step, from += 2 * step, to += 2 * step) {
+        const uint4 a = from[0], b = from[step];
+        to[0] = a;
+        to[step] = b;
     }
-    for (; i < words; i += step)
-        to[i] = from[i];
-}
-
-__device__ bool is_piece(const Face &f, long long &words) {
-    const long long row = f.size[0], plane = row * f.size[1], bytes = plane * f.size[2] * f.element;
-    words = bytes / 16;
-    return (f.size[1] == 1 || (f.from_stride[0] == row && f.to_stride[0] == row)) &&
-           (f.size[2] == 1 || (f.from_stride[1] == plane && f.to_stride[1] == plane)) &&
-           (bytes | reinterpret_cast<long long>(f.from) | reinterpret_cast<long long>(f.to)) % 16 == 0;
+    if (i < f.words)
+        *to = *from;
 }
 
 __device__ void tell(const Words &w, unsigned number) {
@@ -93,7 +92,7 @@ __device__ void hear(const Arguments &a, const Words &w, unsigned number) {
     __threadfence_system(); // what is read or written from here on comes after the word
 }
 
-extern "C" __global__ void __launch_bounds__(128) exchange(const __grid_constant__ Arguments a) {
+extern "C" __global__ void __launch_bounds__(128, 16) exchange(const __grid_constant__ Arguments a) {
     const unsigned number = *a.count + 1; // of this exchange; the last block to end counts on
     if (a.asks) {
         if (blockIdx.x == 0)
@@ -103,15 +102,10 @@ extern "C" __global__ void __launch_bounds__(128) exchange(const __grid_constant
     }
     for (int i = 0; i < a.faces; ++i) {
         const Face &f = a.face[i];
-        long long words;
-        if (is_piece(f, words))
-            copy_piece(f, words);
-        else if (f.element == 2)
-            copy_face<unsigned short>(f);
-        else if (f.element == 4)
-            copy_face<unsigned>(f);
+        if (f.words > 0)
+            copy_piece(f);
         else
-            copy_face<unsigned long long>(f);
+            copy_face(f);
     }
     __threadfence_system(); // the cells are there before the word that tells so
     if (!a.ends)
