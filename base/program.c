@@ -1,4 +1,7 @@
 /* What follows from a program: bytes of its arguments, launches, blocks. */
+#include <stdlib.h>
+#include <string.h>
+
 #include "base/program.h"
 
 size_t program_grid_bytes(const program *p, int grid) {
@@ -23,6 +26,10 @@ size_t program_arguments_bytes(const program *p) {
         (PROGRAM_OFFSET_GRIDS + grids + parameters * p->element_bytes + 7) / 8 * 8 +
         (p->grid.positions ? PROGRAM_POSITION_BYTES : 0);
     return program_maps_offset(p, plain) + PROGRAM_MAP_BYTES * (size_t)p->grid.map_count;
+}
+
+bool program_may_begin_early(const program *p) {
+    return strncmp(p->target, "sm_", 3) == 0 && atoi(p->target + 3) >= 90;
 }
 
 size_t program_exchange_bytes(const program *p, const int64_t size[PROGRAM_AXES]) {

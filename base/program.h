@@ -147,6 +147,11 @@ typedef struct program_launch {
                      walk abreast. What is needed soon comes before it in its stream, since
                      little finds room next to it. Also of what is to run at the same time: both
                      leave shared memory all there is, or one would wait for the other. */
+    bool early; /* Where the device can, the launch begins once all blocks of the launch before have
+                   ended, or have said that it may; before the first launch that is what the stream
+                   has. Its blocks wait themselves for the end of that launch, and so for what it
+                   wrote: each that needs it, and one at least, before it ends. So the launch does
+                   not end before that one. */
     union {
         struct {
             int axes[PROGRAM_AXES]; /* the grid axis that a kernel axis is; −1: one of extent 1 (a
@@ -177,11 +182,6 @@ typedef struct program_launch {
                               and one along the others. Blocks of a tagged program may wait for each
                               other, in whatever order they begin. Blocks of a launch with fewer
                               than that and than `most` wait only for blocks of lower numbers. */
-            bool early;    /* Where the device can, the launch begins once all blocks of the launch
-                              before have ended, or have said that it may; before the first launch
-                              that is what the stream has. Its blocks wait themselves for the end
-                              of that launch, and so for what it wrote: each that needs it, and one
-                              at least, before it ends. So the launch does not end before that one. */
         } lists;
     };
 } program_launch;
@@ -408,6 +408,10 @@ size_t program_maps_offset(const program *p, size_t plain);
 
 /* The size of the argument struct, once all of its parts are known. */
 size_t program_arguments_bytes(const program *p);
+
+/* Whether kernels for the program's target can wait for the launch before theirs themselves
+   (templates/arch/launches.cuh). */
+bool program_may_begin_early(const program *);
 
 /* The bytes of a cooperative way's words: for each 4 bytes of a cell of each output one of 8, for
    rounds of odd and of even number. SIZE_MAX where they are more than that. */

@@ -1,4 +1,5 @@
 #pragma once
+#include "arch/launches.cuh"
 #include "grid.cuh"
 
 // Whether all points of this block are to be updated, and all its reads lie inside the grid.
@@ -16,7 +17,11 @@ __device__ __forceinline__ bool needed(const Arguments &a, Index x, Index y, Ind
 
 // The first point of this block, given the points a block makes along each axis.
 __device__ __forceinline__ Point block_origin(const Arguments &a, int x, int y, int z) {
-    return {a.begin[0] + Index(blockIdx.x) * x, a.begin[1] + Index(blockIdx.y) * y,
+    int block = blockIdx.x;
+#if defined(PLAN_AWAITS)
+    await_with(block);
+#endif
+    return {a.begin[0] + Index(block) * x, a.begin[1] + Index(blockIdx.y) * y,
             a.begin[2] + Index(blockIdx.z) * z};
 }
 

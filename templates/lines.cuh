@@ -341,9 +341,7 @@ template <class... Each> struct LinesOf : Each... {
         (Each::arrive(a, t, z, end), ...); // first what comes from afar
         (Each::read_sides(a, t, z), ...);
     }
-    __device__ __forceinline__ void advance() {
-        (Each::advance(), ...);
-    }
+    __device__ __forceinline__ void advance() { (Each::advance(), ...); }
 };
 
 // Point i of the thread's row j.

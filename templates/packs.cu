@@ -162,9 +162,13 @@ extern "C" __global__ void __launch_bounds__(plan::threads, plan::blocks)
     const Arguments &a = arguments;
 #if PLAN_LINE
     // Blocks and threads of a line have no other axes, and begin sooner for it.
-    const Point origin = {a.begin[0] + Index(blockIdx.x) * plan::tile_x, 0, 0};
+    int block = blockIdx.x;
+#if defined(PLAN_AWAITS)
+    await_with(block);
+#endif
+    const Point origin = {a.begin[0] + Index(block) * plan::tile_x, 0, 0};
     const bool inner =
-        int(blockIdx.x) >= a.inner_first[0] && int(blockIdx.x) < a.inner_end[0];
+        block >= a.inner_first[0] && block < a.inner_end[0];
 #else
     const Point origin = block_origin(a, plan::tile_x, plan::tile_y, plan::tile_z);
     const bool inner = block_inside(a);

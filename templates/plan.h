@@ -9,6 +9,7 @@
 #define PLAN_EARLY 0       // loads at the edges wait for no others
 #define PLAN_HELD_SIDES 0  // sides are held for planes that are still to come
 #define PLAN_FLAT 0        // there is no axis y
+#define PLAN_AWAITS 1      // the launch may begin before the one ahead has ended
 #define PLAN_SCALED 0      // sums are scaled by what their point reads
 #define PLAN_QUICK 0       // quotients and roots of several points ask one question
 #define PLAN_POSITIONS 1   // the update asks where its point lies

@@ -5,7 +5,6 @@ static_assert(plan::low_x <= warp_lanes && plan::high_x <= warp_lanes,
               "only the first and the last of a thread's points reach over the grid's ends");
 #endif
 constexpr unsigned all_points = (1u << plan::vector) - 1; // of a thread's row, a bit each
-
 using Points = Pack<Real, plan::vector>;           // of a thread's row
 using Results = Real[plan::vector][plan::outputs]; // of these
 
@@ -60,7 +59,11 @@ template <int axis> __device__ __forceinline__ bool outside(int i, int size, Rea
 
 #if PLAN_FLAT
 __device__ __forceinline__ Point first_point(const Arguments &a) {
-    return {a.begin[0] + Index(blockIdx.x) * plan::tile_x, a.begin[1],
+    int block = blockIdx.x;
+#if defined(PLAN_AWAITS)
+    await_with(block);
+#endif
+    return {a.begin[0] + Index(block) * plan::tile_x, a.begin[1],
             a.begin[2] + Index(blockIdx.z) * plan::walk};
 }
 #else
@@ -77,7 +80,11 @@ __device__ __forceinline__ Point first_point(const Arguments &a) {
     const unsigned slab = place / all, within = place - slab * all;
     const unsigned height = min(most, rows - slab * most), plane = within / height;
     const Index row = slab * most + (within - plane * height);
-    return {a.begin[0] + Index(blockIdx.x) * plan::tile_x, a.begin[1] + row * plan::tile_y,
+    int block = blockIdx.x;
+#if defined(PLAN_AWAITS)
+    await_with(block);
+#endif
+    return {a.begin[0] + Index(block) * plan::tile_x, a.begin[1] + row * plan::tile_y,
             a.begin[2] + Index(plane) * plan::walk};
 }
 #endif
@@ -109,7 +116,11 @@ struct Thread {
     __device__ __forceinline__ bool place(const Arguments &a) {
         const int end_x = int(a.end[0]), size_x = int(a.size[0]);
 #if PLAN_FLAT
-        x = int(a.begin[0]) + int(blockIdx.x) * plan::tile_x;
+        int block = blockIdx.x;
+#if defined(PLAN_AWAITS)
+        await_with(block);
+#endif
+        x = int(a.begin[0]) + block * plan::tile_x;
         z = int(a.begin[2]) + int(blockIdx.z) * plan::walk;
 #else
         const Point origin = first_point(a);

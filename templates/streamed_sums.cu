@@ -18,6 +18,7 @@
 
 #include "point.cuh"
 
+#include "arch/launches.cuh"
 #include "stream.cuh"
 
 #include "lines.cuh"

@@ -60,10 +60,6 @@ void pattern_temporary(program *p, program_temporary t) {
     p->lists.temporaries[p->lists.temporary_count++] = t;
 }
 
-bool pattern_may_begin_early(const program *p) {
-    return strncmp(p->target, "sm_", 3) == 0 && atoi(p->target + 3) >= 90;
-}
-
 program_launch *pattern_launch(job *j, program *p, const char *suffix, program_extent items,
                                int per_block, int threads, bool barriers) {
     assert(p->launch_count < PATTERN_LAUNCHES);
@@ -261,7 +257,7 @@ static void write_launches(text *t, const program *p) {
         text_printf(t, "), dim3(%d, %d, %d), %zu>>>(a)%s%s\n", l->block[0], l->block[1],
                     l->block[2], l->shared_bytes,
                     l->lists.resident ? ", with no more blocks than the device runs at a time" : "",
-                    l->lists.early ? "; it may begin before the launch ahead of it has ended" : "");
+                    l->early ? "; it may begin before the launch ahead of it has ended" : "");
     }
 }
 

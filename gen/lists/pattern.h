@@ -138,10 +138,6 @@ static inline program_extent extent_sum(int a, int b) {
 program_array *pattern_array(program *, const char *name, dtype, program_extent);
 void pattern_size(program *, const char *name, int array, int axis);
 
-/* Whether kernels for the program's target can wait for the launch before theirs themselves, by
-   await_launch_before of templates/arch/launches.cuh. */
-bool pattern_may_begin_early(const program *);
-
 /* A launch along one axis: the kernel NAME_suffix, a block for each per_block of the items. */
 program_launch *pattern_launch(job *, program *, const char *suffix, program_extent items,
                                int per_block, int threads, bool barriers);

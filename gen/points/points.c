@@ -17,7 +17,7 @@ static void list_arrays(job *j, const model *m, program *p) {
 
 static void add_launch(job *j, program *p, const char *what) {
     p->launches[p->launch_count++] = (program_launch){.entry = job_print(j, "%s_%s", p->name, what),
-                                                      .lists.early = true,
+                                                      .early = true,
                                                       .per_block = {POINTS_THREADS, 1, 1},
                                                       .block = {POINTS_THREADS, 1, 1}};
 }

@@ -40,6 +40,7 @@ struct form {
     bool plain;       /* plan.h need not say how far each array is read */
     bool packs;       /* it serves rows of packs alone: other calls take a spare … */
     bool (*packs_of)(const plan *); /* … if this holds of the plan; NULL: it does */
+    bool awaits;      /* addresses of global memory follow from await_with (arch/launches.cuh) */
     bool one_way;     /* its blocks do not ask where they stand (Arguments::inner_first) */
     bool narrow;      /* it serves cells of 16 bits */
     bool scales;      /* sums are of a scaled sum (gen/model/model.h), where the update is one */

@@ -88,11 +88,12 @@ static void describe_lines(const plan *p, program_launch *l) {
     l->grid.map_count = p->array_count;
 }
 
-void source_describe_launch(const plan *p, program_launch *l) {
+void source_describe_launch(const plan *p, const program *of, program_launch *l) {
     if (p->form->box != NULL)
         describe_maps(p, l);
     l->shared_bytes = p->shared_bytes;
     l->barriers = p->form->barriers;
+    l->early = p->form->awaits && program_may_begin_early(of);
     l->grid.vector = p->schedule.vector;
     l->grid.steps = 1;
     l->grid.lane = p->form->lane != NULL ? p->form->lane(p) : 1;
@@ -220,7 +221,7 @@ program *source_describe(job *j, const model *m, const plan *p) {
     if (p->single != NULL)
         source_describe_ways(j, p, out);
     for (int i = 0; i < out->launch_count && p->single == NULL; i++) {
-        source_describe_launch(passes ? p->pass[i] : p, &out->launches[i]);
+        source_describe_launch(passes ? p->pass[i] : p, out, &out->launches[i]);
         out->launches[i].entry = passes ? job_print(j, "%s_pass_%d", m->name, i + 1)
                                         : job_print(j, "%s_kernel", m->name);
     }

@@ -53,7 +53,7 @@ void source_list_arrays(job *, const model *, program *);
 void source_lay_kernel(source_file *, const plan *, const program *, int which, const char *space,
                        bool packs);
 
-void source_describe_launch(const plan *, program_launch *);
+void source_describe_launch(const plan *, const program *, program_launch *);
 
 /* source_notes.c: how to launch a kernel, as comments. */
 /* `one_way`: as the form has it. */

@@ -201,7 +201,7 @@ void source_describe_ways(job *j, const plan *p, program *out) {
     for (int i = 0; i < out->launch_count; i++) {
         program_launch *l = &out->launches[i];
         const bool last = i + 1 == out->launch_count;
-        source_describe_launch(last ? p->single : p, l);
+        source_describe_launch(last ? p->single : p, out, l);
         l->entry = job_print(j, last ? "%s_step" : "%s_kernel", out->name);
         if (last)
             break;

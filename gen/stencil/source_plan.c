@@ -332,6 +332,9 @@ void source_write_kernel(text *t, const plan *p, const program *program, int whi
     text_printf(t, "#define STENCIL_KERNEL %s\n", program->launches[which].entry);
     if (plan_has_packs(p))
         text_printf(t, "#define PLAN_PACKS %d // as plan::packs, for the preprocessor\n", packs);
+    if (program->launches[which].early)
+        text_add(t,
+                 "#define PLAN_AWAITS 1 // the launch may begin before the one ahead has ended\n");
     if (p->form->quick != NULL)
         text_printf(
             t, "#define PLAN_QUICK %d // quotients and roots of several points ask one question\n",

@@ -112,7 +112,6 @@ static void code_lists_launch(coder *c, const program *p, program_launch *l) {
         code_int(c, &rule->cluster, 0, MOST_THREADS);
     }
     code_bool(c, &l->lists.resident);
-    code_bool(c, &l->lists.early);
 }
 
 static void code_launches(coder *c, program *p) {
@@ -126,6 +125,7 @@ static void code_launches(coder *c, program *p) {
         code_size(c, &l->shared_bytes, MOST_NUMBER);
         code_bool(c, &l->barriers);
         code_bool(c, &l->abreast);
+        code_bool(c, &l->early);
         if (program_is_grid(p))
             code_grid_launch(c, p, l);
         else

@@ -15,6 +15,13 @@ __device__ __forceinline__ void await_launch_before() {
 #endif
 }
 
+// Waits for the launch before, as launches may begin early; no load whose address follows from x comes before.
+#if __CUDA_ARCH__ >= 900
+__device__ __forceinline__ void await_with(int &x) { asm volatile("griddepcontrol.wait;" : "+r"(x) : : "memory"); }
+#else
+__device__ __forceinline__ void await_with(int &) {}
+#endif
+
 // A load that stays behind that wait. Compilers move loads of memory that is only read before it.
 template <class T> __device__ __forceinline__ T load_behind(const T *from) {
     unsigned word[sizeof(T) / 4];

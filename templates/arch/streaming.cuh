@@ -17,9 +17,7 @@ __device__ __forceinline__ void store_pack_once(Pack<T, count> *to, const Pack<T
 }
 
 // Brings a line into the second-level cache, for a load that comes later.
-template <class T> __device__ __forceinline__ void fetch(const T *from) {
-    asm volatile("prefetch.global.L2 [%0];" ::"l"(from));
-}
+template <class T> __device__ __forceinline__ void fetch(const T *from) { asm volatile("prefetch.global.L2 [%0];" ::"l"(from)); }
 
 // `first`, moved by count times so many bytes in one instruction.
 template <class T> __device__ __forceinline__ T *multiply_add(int count, int bytes, T *first) {

@@ -1,5 +1,6 @@
 #define STENCIL_KERNEL box2d1_kernel
 #define PLAN_PACKS 1 // as plan::packs, for the preprocessor
+#define PLAN_AWAITS 1 // the launch may begin before the one ahead has ended
 #define PLAN_FLAT 1 // there is no axis y
 #define PLAN_SCALED 0 // sums are scaled by what their point reads
 #define PLAN_KEEPS 0 // a side that the shape reaches over is fixed

@@ -128,6 +128,7 @@ __device__ __forceinline__ void update_point(const At &at, const Arguments &argu
 }
 #define STENCIL_KERNEL wave2d_step
 #define PLAN_PACKS 1 // as plan::packs, for the preprocessor
+#define PLAN_AWAITS 1 // the launch may begin before the one ahead has ended
 #define PLAN_FLAT 1 // there is no axis y
 #define PLAN_SCALED 1 // sums are scaled by what their point reads
 #define PLAN_KEEPS 0 // a side that the shape reaches over is fixed

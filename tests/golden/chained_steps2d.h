@@ -251,6 +251,7 @@ template <> struct Stage<3> {
 
 #define STENCIL_KERNEL waves_2
 #define PLAN_PACKS 1 // as plan::packs, for the preprocessor
+#define PLAN_AWAITS 1 // the launch may begin before the one ahead has ended
 #define PLAN_QUICK 0 // quotients and roots of several points ask one question
 #define PLAN_WIDE_SIDES 0 // what lies next to packs comes by packs
 #define PLAN_EARLY 0 // loads at the edges wait for no others

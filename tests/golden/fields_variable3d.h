@@ -1,4 +1,5 @@
 #define STENCIL_KERNEL variable3d_kernel
+#define PLAN_AWAITS 1 // the launch may begin before the one ahead has ended
 #define PLAN_KEEPS 1 // a side that the shape reaches over is fixed
 #define PLAN_GIVES 0
 #define PLAN_CLAMPS 1

@@ -76,6 +76,7 @@ __device__ __forceinline__ void update_point(const At &at, const Arguments &argu
 }
 #define STENCIL_KERNEL star1d2_step
 #define PLAN_PACKS 1 // as plan::packs, for the preprocessor
+#define PLAN_AWAITS 1 // the launch may begin before the one ahead has ended
 #define PLAN_LINE 1 // the grid has one axis
 #define PLAN_KEEPS 0 // a side that the shape reaches over is fixed
 #define PLAN_GIVES 1

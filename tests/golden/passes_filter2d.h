@@ -15,6 +15,7 @@ struct Arguments {
 static_assert(sizeof(Arguments) == 184, "the host packs 184 bytes");
 
 #define STENCIL_KERNEL filter_pass_1
+#define PLAN_AWAITS 1 // the launch may begin before the one ahead has ended
 #define PLAN_KEEPS 0 // a side that the shape reaches over is fixed
 #define PLAN_GIVES 1
 #define PLAN_CLAMPS 0
@@ -72,6 +73,7 @@ __device__ __forceinline__ void update_point(const At &at, const Arguments &argu
     out[0] = fmaf(0.25f, image_c, 0.125f * (image_xm1 + image_xp1));
 }
 #define STENCIL_KERNEL filter_pass_2
+#define PLAN_AWAITS 1 // the launch may begin before the one ahead has ended
 #define PLAN_KEEPS 1 // a side that the shape reaches over is fixed
 #define PLAN_GIVES 0
 #define PLAN_CLAMPS 1

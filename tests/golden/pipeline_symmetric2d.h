@@ -98,6 +98,7 @@ __device__ __forceinline__ void finish_sums([[maybe_unused]] const Arguments &ar
 }
 #define STENCIL_KERNEL blur_step
 #define PLAN_PACKS 1 // as plan::packs, for the preprocessor
+#define PLAN_AWAITS 1 // the launch may begin before the one ahead has ended
 #define PLAN_WIDE_SIDES 0 // what lies next to packs comes by packs
 #define PLAN_EARLY 0 // loads at the edges wait for no others
 #define PLAN_SOME_POINTS 0 // of a row alone may be stored

@@ -1,5 +1,6 @@
 #define STENCIL_KERNEL points3d_kernel
 #define PLAN_PACKS 1 // as plan::packs, for the preprocessor
+#define PLAN_AWAITS 1 // the launch may begin before the one ahead has ended
 #define PLAN_LINE 0 // the grid has one axis
 #define PLAN_KEEPS 1 // a side that the shape reaches over is fixed
 #define PLAN_GIVES 1

@@ -80,8 +80,18 @@ void mode_golden(job *j, const options *o, const case_list *list, report *r) {
     }
 }
 
-/* ---- sources
- * -------------------------------------------------------------------------------------- */
+/* ---- sources --------------------------------------------------------------------------------- */
+
+/* Whether each launch that may begin before the one ahead of it has ended waits for that itself. */
+static bool waits(const program *p) {
+    const int own = program_own_launches(p);
+    for (int i = 0; i < p->launch_count; i++) {
+        const char *source = i < own ? p->source : program_spare_source(p);
+        if (p->launches[i].early && strstr(source, "griddepcontrol.wait") == NULL)
+            return false;
+    }
+    return true;
+}
 
 static void print_source(job *j, void *argument) {
     const golden_one *g = argument;
@@ -90,7 +100,10 @@ static void print_source(job *j, void *argument) {
     for (const char *c = p->source; *c != '\0'; c++)
         h = (h ^ (unsigned char)*c) * UINT64_C(0x100000001b3);
     printf("%016llx %zu %s\n", (unsigned long long)h, strlen(p->source), g->test->name);
-    report_pass(g->report, g->test->name);
+    if (waits(p))
+        report_pass(g->report, g->test->name);
+    else
+        report_fail(g->report, g->test->name, "a launch begins early and does not wait");
 }
 
 void mode_sources(job *j, const options *o, const case_list *list, report *r) {

@@ -50,7 +50,7 @@ static void add_launches(job *j, program *p, const merge_plan *plan) {
                                        plan->threads, algorithm != MERGE_CO_RANK);
     l->shared_bytes = plan->shared_bytes;
     l->lists.resident = plan->resident;
-    l->lists.early = plan->early > 0;
+    l->early = plan->early > 0;
     l->lists.blocks[0].most = plan->most_blocks;
 }
 

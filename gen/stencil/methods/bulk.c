@@ -275,6 +275,7 @@ static bool abreast(const plan *p) {
 }
 
 static const form sums_form = {.file = "bulk.cu",
+                               .awaits = true,
                                .barriers = true,
                                .staged = true,
                                .staged_all = true,

@@ -54,6 +54,7 @@ static const block_form block = {.registers = registers,
                                  .cycles = cycles,
                                  .edge = block_edge};
 static const form form_tile = {.file = "cached_halo.cu",
+                               .awaits = true,
                                .narrow = true,
                                .barriers = true,
                                .staged = true,

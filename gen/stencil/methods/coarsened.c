@@ -19,6 +19,7 @@ static const block_form block = {.registers = registers,
                                  .cycles = block_walk_cycles,
                                  .edge = block_edge};
 static const form planes = {.file = "coarsened.cu",
+                            .awaits = true,
                             .narrow = true,
                             .barriers = true,
                             .staged = true,

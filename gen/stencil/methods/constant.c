@@ -33,6 +33,7 @@ static double instructions(const plan *p) {
 static const block_form block = {
     .registers = registers, .traffic = traffic, .instructions = instructions};
 static const form form_constant = {.file = "constant.cu",
+                                   .awaits = true,
                                    .narrow = true,
                                    .plain = true,
                                    .constant = true,

@@ -40,6 +40,7 @@ static void point_cost(plan *p, const int64_t size[AXES]) {
 }
 
 static const form point_form = {.file = "naive.cu",
+                                .awaits = true,
                                 .narrow = true,
                                 .plain = true,
                                 .points = true,
@@ -108,6 +109,7 @@ static const block_form pack_block = {.registers = pack_registers,
                                       .edge = block_pack_edge,
                                       .spills = true};
 static const form pack_form = {.file = "packs.cu",
+                               .awaits = true,
                                .narrow = true,
                                .points = true,
                                .definitions = plan_write_rows,

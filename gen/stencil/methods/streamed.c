@@ -401,6 +401,7 @@ static void needs(const plan *p, program_needs *n) {
 }
 
 static const form planes_form = {.file = "streamed.cu",
+                                 .awaits = true,
                                  .narrow = true,
                                  .points = true,
                                  .plain = true,
@@ -415,6 +416,7 @@ static const form planes_form = {.file = "streamed.cu",
                                  .constants = constants};
 /* For linear updates that reach along x in several planes. Small grids are made point by point. */
 static const form sums_form = {.file = "streamed_sums.cu",
+                               .awaits = true,
                                .narrow = true,
                                .sums = true,
                                .points = true,

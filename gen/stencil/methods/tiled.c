@@ -16,6 +16,7 @@ static const block_form block = {.registers = registers,
                                  .cycles = block_tile_cycles,
                                  .edge = block_tile_edge};
 static const form form_tiled = {.file = "tiled.cu",
+                                .awaits = true,
                                 .narrow = true,
                                 .barriers = true,
                                 .staged = true,

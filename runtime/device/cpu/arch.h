@@ -433,6 +433,8 @@ __forceinline__ void next_may_begin() {
 }
 __forceinline__ void await_launch_before() {
 }
+__forceinline__ void await_with(int &) {
+}
 
 /* There are no clusters: each block is by itself, and none of these is called. */
 constexpr bool has_clusters = false;

@@ -93,8 +93,7 @@ static cu_result load_kernel(cuda *d, cu_module from, const program *p, const pr
         k->block[axis] = (unsigned)l->block[axis];
     k->shared_bytes = (unsigned)l->shared_bytes;
     const bool lists = !program_is_grid(p);
-    k->early =
-        lists && l->lists.early && d->facts.driver >= EARLY_DRIVER && d->driver.launch_as != NULL;
+    k->early = l->early && d->facts.driver >= EARLY_DRIVER && d->driver.launch_as != NULL;
     bool pushed;
     cu_result code = cuda_enter(d, &pushed);
     if (code != CU_OK)

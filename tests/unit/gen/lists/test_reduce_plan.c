@@ -104,7 +104,7 @@ static void early_body(job *j, void *argument) {
             .schedule = cases[i].schedule, .gpu = gpu_find(cases[i].arch), .size = {1 << 20, 1, 1}};
         const program *p = s->family->build(j, s, &request)->program;
         for (int l = 0; l < p->launch_count; l++)
-            assert_int_equal(p->launches[l].lists.early, cases[i].early);
+            assert_int_equal(p->launches[l].early, cases[i].early);
     }
 }
 

@@ -14,9 +14,9 @@ enum {
     MOST_HEAT2D5 = 350,
     MOST_REDUCE_SUM = 326,
     MOST_SCAN = 534,
-    MOST_NAIVE = 184,
-    MOST_NAIVE_FIELDS = 231, /* two fields, periodic */
-    MOST_NAIVE_PACKS = 292,
+    MOST_NAIVE = 189,
+    MOST_NAIVE_FIELDS = 236, /* two fields, periodic */
+    MOST_NAIVE_PACKS = 297,
 };
 
 typedef struct trimming {

@@ -156,7 +156,7 @@ static inline void expect_same_lists_launches(const program_launch *x, const pro
         assert_true(a->alone == b->alone);
         assert_int_equal(a->cluster, b->cluster);
     }
-    assert_int_equal(x->lists.early, y->lists.early);
+    assert_int_equal(x->early, y->early);
     assert_int_equal(x->lists.resident, y->lists.resident);
 }
 

@@ -95,7 +95,7 @@ static inline kernel_file *file_of_lists(job *j) {
     made->program.lists.tagged = true;
     made->program.arguments_bytes += 8;
     made->launches[0].lists.resident = true;
-    made->launches[1].lists.early = true;
+    made->launches[1].early = true;
     made->launches[1].lists.blocks[0].alone = 100;
     made->launches[1].lists.blocks[0].most = 16;
     made->launches[1].lists.blocks[0].cluster = 4;

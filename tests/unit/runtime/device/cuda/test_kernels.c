@@ -162,10 +162,13 @@ static void use_early(job *j, void *argument) {
     device *d = argument;
     program_launch both[2] = {launches[0], launches[1]};
     program p = two_launches();
-    p.kind = PROGRAM_LISTS;
     p.launches = both;
-    both[1].lists.early = true;
-    module *m = d->ops->load(d, j, &p, (blob){"", 0});
+    both[1].early = true;
+    module *m = d->ops->load(d, j, &p, (blob){"", 0}); /* of a grid */
+    expect_as(d, m, 1, 17, early);
+    d->ops->unload(d, m);
+    p.kind = PROGRAM_LISTS;
+    m = d->ops->load(d, j, &p, (blob){"", 0});
     expect_as(d, m, 0, 17, "kernel");
     expect_as(d, m, 1, 17, early);
     d->ops->unload(d, m);
