@@ -119,10 +119,11 @@ enum { PROGRAM_MOST_PITCH = 0x40000000, PROGRAM_MOST_SIZE = 0x3fffffff };
 typedef struct program_map {
     int grid; /* of the arguments */
     int box[PROGRAM_AXES];
-    bool line; /* the grid is seen as one row, of all that lies from its first cell to its last, so
-                  that boxes can begin at any cell */
+    int every, first; /* every > 0: the map has each `every`-th row of all planes, one after the
+                         other, from row `first` on, which begins at the multiple of 16 bytes
+                         before its first cell. So boxes can lie in rows that begin anywhere */
 } program_map;
-enum { PROGRAM_MAP_BYTES = 128, PROGRAM_MAP_ALIGNMENT = 64, PROGRAM_MOST_MAPS = 8 };
+enum { PROGRAM_MAP_BYTES = 128, PROGRAM_MAP_ALIGNMENT = 64, PROGRAM_MOST_MAPS = 24 };
 
 /* How many blocks a launch of lists has along an axis: (items − 1)/per_block + 1, or none without
    items. */

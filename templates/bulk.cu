@@ -148,11 +148,12 @@ __device__ __forceinline__ void make_tile(const Arguments &a, Cell *shared) {
     slots.begin(shared + plan::barriers);
     const Point origin = block_origin(a, plan::tile_x, 1, plan::walk);
 #if defined(PLAN_SHIFTED)
-    if (threadIdx.x == 0)
-        slots.expect(bytes_of_planes(plan::planes));
-    __syncthreads(); // all know how many bytes will come
-    ask_rows(a, slots, shared, origin, origin.z - plan::low_z, plan::planes,
-             lane() * (plan::threads / warp_size) + warp(), plan::threads); // shared by all warps
+    if (threadIdx.x == 0) {
+        slots.expect(bytes_of_planes(1));
+        Asking asking;
+        asking.begin(a, origin, origin.z - plan::low_z);
+        asking.ask(a, slots, shared, origin, origin.z - plan::low_z);
+    }
 #else
     if (threadIdx.x == 0) {
 #if PLAN_SCALED
@@ -221,6 +222,11 @@ __device__ __forceinline__ void fill(const Arguments &a, Cell *shared, Planes &s
     if (first)
         pace.begin(paces, (blockIdx.z * gridDim.y + blockIdx.y) * gridDim.x + blockIdx.x,
                    gridDim.x * gridDim.y * gridDim.z, plan::wave, int(a.end[2] - a.begin[2]));
+#if defined(PLAN_SHIFTED)
+    Asking asking;
+    if (first)
+        asking.begin(a, origin, origin.z - plan::low_z);
+#endif
     for (int k = 0; k < planes; ++k) {
         if (first) {
             pace.plane(k);
@@ -234,14 +240,12 @@ __device__ __forceinline__ void fill(const Arguments &a, Cell *shared, Planes &s
 #else
             slots.expect(bytes_of_planes(1));
 #endif
-#if !defined(PLAN_SHIFTED)
+#if defined(PLAN_SHIFTED)
+            asking.ask(a, slots, shared, origin, origin.z - plan::low_z + k);
+#else
             ask(a, slots, shared, origin, origin.z - plan::low_z + k);
 #endif
         }
-#if defined(PLAN_SHIFTED)
-        warp_barrier(); // the slot is free, and knows how many bytes will come
-        ask_rows(a, slots, shared, origin, origin.z - plan::low_z + k, 1, lane(), warp_size);
-#endif
         slots.sent();
         slots.next();
     }

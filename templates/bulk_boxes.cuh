@@ -15,21 +15,29 @@ template <int array> struct Box {
     using A = Array<array>;
     static constexpr int line = plan::line_bytes / int(sizeof(Cell)); // rows begin at multiples
     static constexpr int whole = 128 / int(sizeof(Cell));             // as copies do
-    static constexpr int low = (A::low_x + line - 1) / line * line;
-    static constexpr int width = low + plan::tile_x + (A::high_x + line - 1) / line * line;
 #if defined(PLAN_SHIFTED)
-    // Each row is copied alone, by whole packs.
+    // Rows lie in whole packs. Row j comes by copy j % vector, whose row j / vector it is.
     static constexpr int before = A::low_x;
-    static constexpr int copied =
+    static constexpr int width =
         packs_for<before + plan::tile_x + A::high_x + plan::vector - 1> * plan::vector;
-    static_assert(copied <= width, "rows do not lie in each other");
+    static constexpr int rows = PLAN_FLAT ? plan::planes : A::low_y + plan::tile_y + A::high_y;
+    static constexpr int height = packs_for<rows>; // of a copy
+    static constexpr int copied = (width * height + whole - 1) / whole * whole; // its place
+    static constexpr int arriving = plan::vector * width * height;
+    static constexpr int slot = plan::vector * copied;
+
+    // Where row j begins, from the slot's first cell on.
+    static __device__ __forceinline__ constexpr int row(int j) {
+        return j % plan::vector * copied + j / plan::vector * width;
+    }
 #else
-    static constexpr int before = low, copied = width;
-#endif
+    static constexpr int low = (A::low_x + line - 1) / line * line, before = low;
+    static constexpr int width = low + plan::tile_x + (A::high_x + line - 1) / line * line;
     static constexpr int height = A::low_y + plan::tile_y + A::high_y;
-    static constexpr int cells = width * height, arriving = copied * height;
+    static constexpr int cells = width * height, arriving = cells;
     // From one plane to the next. In 2D they are rows of one copy.
     static constexpr int slot = PLAN_FLAT ? cells : (cells + whole - 1) / whole * whole;
+#endif
 };
 
 // Cells from a thread's point of a row to its next one.

@@ -199,13 +199,14 @@ struct Column {
                 constexpr int array = array_of<Output<output>::current>();
                 static_assert(array < plan::summed, "it was fetched with its halo");
                 using B = Box<array>;
-#if defined(PLAN_SHIFTED)
-                const int column = x.in_row(array, j);
+#if !defined(PLAN_SHIFTED)
+                const int at = slot * B::slot + (y + j + B::A::low_y) * B::width + B::before + x;
+#elif PLAN_FLAT
+                const int at = B::row(slot) + x.template cell<array>(0, 0);
 #else
-                const int column = x;
+                const int at = slot * B::slot + x.template cell<array>(y, j);
 #endif
-                const Cell *const own = shared + B::A::shared + slot * B::slot +
-                                        (y + j + B::A::low_y) * B::width + B::before + column;
+                const Cell *const own = shared + B::A::shared + at;
                 RowOf<Cell> out; // as they are
 #pragma unroll
                 for (int i = 0; i < plan::vector; ++i)

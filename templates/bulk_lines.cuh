@@ -1,10 +1,10 @@
-// bulk, where rows begin anywhere: copies of a grid that is seen as one row of all its cells, and what a
-// thread reads of them.
+// bulk, where rows begin anywhere: of `vector` rows, one after the other, each begins at another place in
+// a pack of 16 bytes, and the next ones begin where these do. So copies bring every `vector`-th row.
 //
 //      memory    | . . a b | c d e f | g h i j | k l . . |     a row a … l, and packs of 16 bytes
 //      shared    | . . a b | c d e f | g h i j | k l . . |     whole packs are copied
 //      lanes           0 1   2 3 0 1   2 3 0 1   2 3           each reads single cells, its points
-//                                                              being a quarter of the row apart
+//                                                              being a part of the row apart
 //
 // So lanes that lie side by side read and store cells that do, wherever a row begins.
 #pragma once
@@ -16,34 +16,56 @@ template <int array> __device__ __forceinline__ unsigned first_place(const Argum
     return unsigned(line_lead(a.grid[Array<array>::grid].data) - Box<array>::before);
 }
 
-// Asks for a box of every array, row by row: for the rows `first`, `first` + `by` … of it, of `planes`
-// planes from z on. What lies outside of the grid along y and z is asked for before its first cell,
-// where all is zeros; what lies beside the ends of x is another row's.
-template <int array = 0, class Filling>
-__device__ __forceinline__ void ask_rows(const Arguments &a, const Filling &slots, Cell *shared,
-                                         const Point &origin, Index z, int planes, int first,
-                                         int by) {
-    if constexpr (array < plan::summed) {
-        using B = Box<array>;
-        const Grid &grid = a.grid[B::A::grid];
-        for (int r = first; r < B::height * planes; r += by) {
-            const Index row = origin.y - B::A::low_y + (PLAN_FLAT ? 0 : r);
-            const Index plane = z + (PLAN_FLAT ? r : 0);
-            const bool inside = row >= 0 && row < a.size[1] && plane >= 0 && plane < a.size[2];
-            const int at = int(first_place<array>(a)) + int(offset(grid, origin.x, row, plane));
-            slots.template copy<true>(
-                shared + B::A::shared + slots.slot() * B::slot + r * B::width, a.map[array],
-                inside ? at & -plan::vector : -B::copied, 0, 0);
-        }
-        ask_rows<array + 1>(a, slots, shared, origin, z, planes, first, by);
-    }
-}
+// Which rows a block asks for. Map r of an array has its rows r, r + vector …, as one grid of all
+// planes. What lies outside of that is zeros, and so are planes outside of the grid. What lies outside
+// along y is another plane's, and what lies before the first cell of a row is another row's.
+struct Asking {
+    // For each array: the first row of the plane at hand, counted through all planes, and how many
+    // rows further the next plane is.
+    Index row[plan::summed], next[plan::summed];
 
-// A thread's points of a tile: the first one's column, and where it lies in the grid. For each array,
-// how far behind a whole pack the thread's first row begins, and how much further the next rows do.
+    // `z`: the first plane.
+    template <int array = 0>
+    __device__ __forceinline__ void begin(const Arguments &a, const Point &origin, Index z) {
+        if constexpr (array < plan::summed) {
+            const Grid &grid = a.grid[Array<array>::grid];
+            next[array] = PLAN_FLAT ? 1 : grid.stride_z / grid.stride_y;
+            row[array] = z * next[array] + (origin.y - Array<array>::low_y);
+            begin<array + 1>(a, origin, z);
+        }
+    }
+    // Asks for the plane at z of every array, for the slot at hand.
+    template <int array = 0, class Filling>
+    __device__ __forceinline__ void ask(const Arguments &a, const Filling &slots, Cell *shared,
+                                        const Point &origin, Index z) {
+        if constexpr (array < plan::summed) {
+            using B = Box<array>;
+            const Grid &grid = a.grid[B::A::grid];
+            const bool inside = PLAN_FLAT || (z >= 0 && z < a.size[2]);
+            const unsigned lead = unsigned(line_lead(grid.data));
+            const unsigned stride = unsigned(PLAN_FLAT ? grid.stride_z : grid.stride_y);
+            Cell *const to = shared + B::A::shared + slots.slot() * B::slot;
+#pragma unroll
+            for (int k = 0; k < plan::vector; ++k) {
+                const unsigned of = unsigned(row[array] + k) % plan::vector;
+                const int place = int((lead + of * stride) % plan::vector);
+                slots.template copy<true>(
+                    to + k * B::copied, a.map[array * plan::vector + int(of)],
+                    inside ? (int(origin.x) - B::before + place) & -plan::vector : -B::width,
+                    int((row[array] + k - of) / plan::vector), 0);
+            }
+            row[array] += next[array];
+            ask<array + 1>(a, slots, shared, origin, z);
+        }
+    }
+};
+
+// A thread's points of a tile: the first one's column and row in the grid. For each array, how far
+// behind a whole pack the thread's first row begins, and how much further the next rows do.
 struct Spread {
     int x;
     Index column;
+    int rows_before, rows_after; // of the grid, from the thread's first row on
     unsigned place[plan::summed], stride[plan::summed];
 
     // `z`: the first plane that is read.
@@ -54,6 +76,8 @@ struct Spread {
             const Grid &grid = a.grid[Array<array>::grid];
             x = first_x;
             column = origin.x + first_x;
+            rows_before = int(min(y, Index(1) << 30));
+            rows_after = int(min(max(a.size[1] - y, Index(-1)), Index(1) << 30));
             stride[array] = unsigned(grid.stride_y);
             place[array] = first_place<array>(a) + unsigned(offset(grid, origin.x, y, z));
             begin<array + 1>(a, origin, first_x, y, z);
@@ -65,9 +89,15 @@ struct Spread {
             advance<array + 1>(a);
         }
     }
-    // Of row y, counted from the thread's first.
-    __device__ __forceinline__ int in_row(int array, int y) const {
-        return x + int((place[array] + unsigned(y) * stride[array]) % plan::vector);
+    // The thread's first point in row y, counted from the thread's first, which is row `own` of the
+    // tile: from the slot's first cell on. Every `vector`-th row begins at the same place in a pack,
+    // so that what depends on the thread is the same, too.
+    template <int array> __device__ __forceinline__ int cell(int own, int y) const {
+        using B = Box<array>;
+        const int row = B::A::low_y + y, k = row % plan::vector;
+        return B::row(own + k) +
+               int((place[array] + unsigned(k - B::A::low_y) * stride[array]) % plan::vector) +
+               (x + B::before + row / plan::vector * B::width);
     }
 };
 
@@ -78,25 +108,25 @@ template <int array, int y> struct Line {
     static constexpr int cells = any ? Asked::low + 1 + Asked::high : 1;
     Real element[plan::vector][cells];
 
-    // `own`: the thread's first point in the plane.
-    __device__ __forceinline__ void read(const Cell *own, const Spread &at, Index size) {
+    // `own`: the thread's first point in the row.
+    __device__ __forceinline__ void read(const Cell *own, const Spread &at) {
         if constexpr (any) {
 #pragma unroll
             for (int i = 0; i < plan::vector; ++i)
 #pragma unroll
                 for (int k = 0; k < cells; ++k)
-                    element[i][k] = own[y * Box<array>::width + i * spread + k - Asked::low];
+                    element[i][k] = own[i * spread + k - Asked::low];
 #if PLAN_GIVES
-            // What lies beside the ends of x is another row's; zeros stand there.
-            if (Asked::low + Asked::high > 0 &&
-                (at.column < Asked::low ||
-                 at.column + (plan::vector - 1) * spread + Asked::high >= size)) {
+            // What lies before the first cell of x is another row's, and outside along y another
+            // plane's; zeros stand there.
+            const bool outside = !PLAN_FLAT && (y < -at.rows_before || y >= at.rows_after);
+            if (outside || at.column < Asked::low) {
 #pragma unroll
                 for (int i = 0; i < plan::vector; ++i)
 #pragma unroll
                     for (int k = 0; k < cells; ++k) {
                         const Index column = at.column + (i * spread + k - Asked::low);
-                        element[i][k] = column >= 0 && column < size ? element[i][k] : Real(0);
+                        element[i][k] = !outside && column >= 0 ? element[i][k] : Real(0);
                     }
             }
 #endif

@@ -62,20 +62,23 @@ template <int array, int y> struct Lines {
     Lines<array + 1, y> rest;
 #if defined(PLAN_SHIFTED)
     __device__ __forceinline__ void read(const Cell *shared, int plane, const Spread &x,
-                                         int first_y, Index size) {
+                                         int first_y) {
         using B = Box<array>;
-        line.read(shared + (B::A::shared + B::A::low_y * B::width + B::before) + plane * B::slot +
-                      first_y * B::width + x.in_row(array, y),
-                  x, size);
-        rest.read(shared, plane, x, first_y, size);
+#if PLAN_FLAT
+        const int own = B::row(plane) + x.template cell<array>(0, 0);
+#else
+        const int own = plane * B::slot + x.template cell<array>(first_y, y);
+#endif
+        line.read(shared + B::A::shared + own, x);
+        rest.read(shared, plane, x, first_y);
     }
 #else
     // The cell (x, y) of a plane is the thread's first point.
-    __device__ __forceinline__ void read(const Cell *shared, int plane, int x, int first_y, Index) {
+    __device__ __forceinline__ void read(const Cell *shared, int plane, int x, int first_y) {
         using B = Box<array>;
         line.read(shared + (B::A::shared + B::A::low_y * B::width + B::before) + plane * B::slot +
                   first_y * B::width + x);
-        rest.read(shared, plane, x, first_y, 0);
+        rest.read(shared, plane, x, first_y);
     }
 #endif
     template <int of, int i, int dx> __device__ __forceinline__ Real at() const {
@@ -87,7 +90,7 @@ template <int array, int y> struct Lines {
 };
 template <int y> struct Lines<plan::summed, y> {
     template <class X>
-    __device__ __forceinline__ void read(const Cell *, int, const X &, int, Index) {
+    __device__ __forceinline__ void read(const Cell *, int, const X &, int) {
     }
     template <int, int, int> __device__ Real at() const; // never called
 };
@@ -139,7 +142,7 @@ __device__ __forceinline__ void add(const Cell *shared, int plane, const X &x, i
     if constexpr (n < lines) {
         constexpr int y = row_at<n>();
         Lines<0, y> line;
-        line.read(shared, plane, x, first_y, a.size[0]);
+        line.read(shared, plane, x, first_y);
         add_line<y>(line, a, sum);
         constexpr int j = y - plan::completes_y;
         if constexpr (j >= 0 && j < plan::lane_y)

@@ -70,8 +70,9 @@ struct form {
     bool (*abreast)(const plan *); /* program_launch.abreast; NULL: no */
     void (*box)(const plan *, const plan_array *,
                 int box[AXES]); /* of an array, what the kernel fetches by a bulk copy */
-    int (*line)(const plan *, const plan_array *); /* and its spare of a row, where rows begin
-                                                      anywhere; 0: it has no bulk copies */
+    bool (*rows_of_pack)(const plan *, const plan_array *,
+                         int box[AXES]); /* and its spare of every `vector`-th row, where rows begin
+                                            anywhere; false: it has no bulk copies */
 
     /* Of several steps a launch. fewer: how many steps a shorter launch of the same kernel makes;
        1: there is none. together: how many of the `rest` steps that whole launches leave are made

@@ -75,17 +75,19 @@ static void describe_maps(const plan *p, program_launch *l) {
     }
 }
 
-/* The same of a spare whose rows begin anywhere. */
-static void describe_lines(const plan *p, program_launch *l) {
+/* The same of a spare whose rows begin anywhere: for each array a map of each row of a pack's
+   length. */
+static void describe_rows(const plan *p, program_launch *l) {
+    const int every = p->schedule.vector;
+    const program_launch whole = *l;
     for (int i = 0; i < p->array_count; i++) {
-        const int cells = p->form->line(p, &p->arrays[i]);
-        if (cells == 0)
+        program_map map = {.grid = whole.grid.maps[i].grid, .every = every};
+        if (!p->form->rows_of_pack(p, &p->arrays[i], map.box))
             return;
-        l->grid.maps[i].line = true;
-        l->grid.maps[i].box[0] = cells;
-        l->grid.maps[i].box[1] = l->grid.maps[i].box[2] = 1;
+        for (; map.first < every; map.first++)
+            l->grid.maps[i * every + map.first] = map;
     }
-    l->grid.map_count = p->array_count;
+    l->grid.map_count = p->array_count * every;
 }
 
 void source_describe_launch(const plan *p, const program *of, program_launch *l) {
@@ -163,8 +165,8 @@ static void describe_spares(job *j, const plan *p, program *out) {
         program_launch *l = &out->launches[i], *spare = &out->launches[out->launch_count];
         *spare = *l;
         spare->grid.map_count = 0;
-        if (of->form->line != NULL)
-            describe_lines(of, spare);
+        if (of->form->rows_of_pack != NULL)
+            describe_rows(of, spare);
         spare->entry = job_print(j, "%s_any", l->entry);
         l->grid.spare = out->launch_count++;
         l->grid.needs = needs_of(of);

@@ -7,7 +7,8 @@
 #include "matrix/format.h"
 #include "runtime/launch/launch.h"
 
-enum { MOST_LAUNCHES = 64, MOST_CALLS = 2048, MOST_THREADS = 1024, MOST_NUMBER = 1 << 30 };
+enum { MOST_LAUNCHES = 64, MOST_CALLS = 2048, MOST_THREADS = 1024, MOST_NUMBER = 1 << 30,
+       MOST_EVERY = 16 };
 
 const sealed_kind kernel_file_kind = {
     .magic = {'s', 'g', 'k', 'e', 'r', 'n', 'e', 'l'},
@@ -97,8 +98,9 @@ static void code_grid_launch(coder *c, const program *p, program_launch *l) {
     for (int i = 0; i < l->grid.map_count && !c->in.bad; i++) {
         code_int(c, &l->grid.maps[i].grid, 0, LAUNCH_ARRAYS - 1);
         code_axes(c, l->grid.maps[i].box, 1, MOST_NUMBER);
-        code_bool(c, &l->grid.maps[i].line);
-        c->in.bad |= l->grid.spare == 0 && !l->grid.maps[i].line;
+        code_int(c, &l->grid.maps[i].every, 0, MOST_EVERY);
+        code_int(c, &l->grid.maps[i].first, 0, MOST_EVERY);
+        c->in.bad |= l->grid.spare == 0 && l->grid.maps[i].every == 0;
     }
 }
 

@@ -88,7 +88,6 @@ typedef struct device_map {
     size_t element_bytes;       /* 2: 16 bits, 4: float, 8: double */
     int64_t size[3], stride[3]; /* in elements */
     int box[3];
-    bool line; /* see program_map; data may be no multiple of 16 bytes */
 } device_map;
 
 /* Device memory as another rank's device can find it, of this process or of another on the machine.

@@ -180,26 +180,34 @@ static bool lay_box(const layer_view *l, const program_launch *p, const launch_g
     return true;
 }
 
-/* A map of a grid that is seen as one row; false: it cannot be, or has too many cells. */
-static bool lay_line(const layer_view *l, const program_launch *p, const launch_grid *g,
-                     device_map *map) {
-    enum { MOST = 0x7fff0000 }; /* copies count cells by 32 bits, and begin before the first one */
-    int64_t last = 0;
-    for (int axis = 0; axis < PROGRAM_AXES; axis++) {
-        const int of = p->grid.axes[axis];
-        if (of < 0 || l->size[of] == 1)
-            continue;
-        if (g->stride[of] < 1 || g->stride[of] > MOST || l->size[of] > MOST)
+/* A map of rows of all planes, which begins at the multiple of 16 bytes before its first cell, as
+   templates/bulk_lines.cuh expects; false: planes do not begin rows after each other, or there are
+   too many rows or too few. */
+static bool lay_rows(const layer_view *l, const program_launch *p, const launch_grid *g,
+                     const program_map *m, device_map *map) {
+    enum { MOST = 0x7fff0000, BYTES = 16 }; /* copies count rows by 32 bits */
+    const int y = p->grid.axes[1] >= 0 ? p->grid.axes[1] : p->grid.axes[2];
+    const int z = p->grid.axes[1] >= 0 ? p->grid.axes[2] : -1;
+    const int64_t pitch = g->stride[y], cells = l->size[p->grid.axes[0]];
+    int64_t rows = l->size[y];
+    if (pitch < cells || pitch > PROGRAM_MOST_PITCH || rows > MOST)
+        return false;
+    if (z >= 0 && l->size[z] > 1) {
+        const int64_t further = g->stride[z] / pitch;
+        if (g->stride[z] % pitch != 0 || further < 1 || further > MOST || l->size[z] > MOST)
             return false;
-        last += g->stride[of] * (l->size[of] - 1);
-        if (last > MOST)
-            return false;
+        rows += (l->size[z] - 1) * further;
     }
-    map->line = true;
-    map->size[0] = last + 1;
+    if (rows < m->every || rows > MOST)
+        return false;
+    char *const first = (char *)g->data + m->first * pitch * (int64_t)map->element_bytes;
+    const int lead = (int)((uintptr_t)first % BYTES / map->element_bytes);
+    map->data = first - lead * (int)map->element_bytes;
+    map->size[0] = cells + lead;
+    map->size[1] = (rows - m->first + m->every - 1) / m->every;
+    map->size[2] = 1;
     map->stride[0] = 1;
-    map->size[1] = map->size[2] = 1;
-    map->stride[1] = map->stride[2] = 32; /* any */
+    map->stride[1] = map->stride[2] = m->every * pitch; /* of one plane: any */
     return true;
 }
 
@@ -213,7 +221,7 @@ static bool put_maps(const sg_kernel *k, const layer_view *l, const program_laun
         device_map map = {.data = g->data,
                           .element_bytes = program_grid_bytes(k->program, m->grid)};
         memcpy(map.box, m->box, sizeof map.box);
-        if (!(m->line ? lay_line : lay_box)(l, p, g, &map) ||
+        if (!(m->every > 0 ? lay_rows(l, p, g, m, &map) : lay_box(l, p, g, &map)) ||
             !d->ops->map(d, &map, to + PROGRAM_MAP_BYTES * (size_t)i))
             return false;
     }

@@ -6,7 +6,7 @@ struct alignas(64) TensorMap {
     unsigned long long opaque[16];
 };
 
-// Cells from the multiple of 16 bytes where the map of a line begins to the grid's first cell.
+// Cells from the multiple of 16 bytes before it to a cell.
 template <class T> __device__ __forceinline__ int line_lead(const T *data) {
     return int(reinterpret_cast<unsigned long long>(data) % 16 / sizeof(T));
 }

@@ -178,21 +178,27 @@ static const char *fit(job *j, plan *p) {
 
 /* ---- the method ----------------------------------------------------------------------------- */
 
-/* Cells of a row of an array that a copy brings where rows begin anywhere; 0 where that is not
-   served: of cells of 16 bits, arrays that are not read along x, whose boxes have no room for a
-   pack more, and sums whose point makes something of its place. */
-static int line_cells(const plan *p, const plan_array *a) {
-    int box[AXES];
-    lay_box(p, a, box);
-    const int cells =
-        round_up(a->low[0] + p->tile[0] + a->high[0] + p->schedule.vector - 1, p->schedule.vector);
-    return bulk_is_narrow(p) || cells > box[0] || p->facts->model->positions != 0 ? 0 : cells;
+/* Where rows begin anywhere, a copy brings every `vector`-th row of an array. Not served are cells of
+   16 bits, arrays whose rows take more room so, as those that are not read along x do, too many of
+   them, and sums whose point makes something of its place. As Box in templates/bulk_boxes.cuh. */
+static bool lay_rows(const plan *p, const plan_array *a, int box[AXES]) {
+    const int vector = p->schedule.vector, line = LINE_BYTES / bulk_cell_bytes(p);
+    int whole[AXES];
+    lay_box(p, a, whole);
+    box[0] = round_up(a->low[0] + p->tile[0] + a->high[0] + vector - 1, vector);
+    box[1] = (whole[bulk_is_flat(p) ? 2 : 1] + vector - 1) / vector;
+    box[2] = 1;
+    return !bulk_is_narrow(p) && p->array_count * vector <= PROGRAM_MOST_MAPS &&
+           p->facts->model->positions == 0 && box[0] <= whole[0] &&
+           (int64_t)vector * round_up(box[0] * box[1], line) <=
+               (int64_t)whole[0] * whole[1] * whole[2];
 }
 
 bool bulk_is_shifted(const plan *p) {
+    int box[AXES];
     bool all = true;
     for (int i = 0; i < p->array_count; i++)
-        all &= line_cells(p, &p->arrays[i]) > 0;
+        all &= lay_rows(p, &p->arrays[i], box);
     return all;
 }
 
@@ -294,7 +300,7 @@ static const form sums_form = {.file = "bulk.cu",
                                .lane = bulk_rows,
                                .abreast = abreast,
                                .box = lay_box,
-                               .line = line_cells};
+                               .rows_of_pack = lay_rows};
 
 static const form *choose(const plan_facts *f, const schedule *s) {
     (void)f, (void)s;

@@ -8,6 +8,9 @@
 
 #include <string.h>
 
+enum { MOST_ARRAYS = 8 };
+_Static_assert((int)MOST_ARRAYS <= (int)PROGRAM_MOST_MAPS, "each has a map");
+
 static void put(plan *p, const plan_array *a, bool with_halo) {
     plan_array *to = &p->arrays[p->array_count++];
     *to = *a;
@@ -23,8 +26,8 @@ const char *bulk_lay_arrays(job *j, plan *p) {
     memcpy(of_model, p->arrays, sizeof of_model);
     for (int i = 0; i < count && s != NULL; i++)
         needed += s->in_sum[of_model[i].array] + s->at_point[of_model[i].array];
-    if (needed > PROGRAM_MOST_MAPS)
-        return job_print(j, "it reads at most %d arrays", PROGRAM_MOST_MAPS);
+    if (needed > MOST_ARRAYS)
+        return job_print(j, "it reads at most %d arrays", MOST_ARRAYS);
     p->summed = count;
     if (s == NULL)
         return NULL;

@@ -200,8 +200,8 @@ struct alignas(64) TensorMap {
         sg_cpu_map map;
     };
 };
-template <class T> __forceinline__ int line_lead(const T *) {
-    return 0;
+template <class T> __forceinline__ int line_lead(const T *data) {
+    return int(reinterpret_cast<unsigned long long>(data) % 16 / sizeof(T));
 }
 template <int slots, int readers> struct Slots {
     unsigned count = 0;

@@ -247,8 +247,7 @@ int64_t cuda_resident(device *base, const module *m, int launch) {
     return blocks > 0 ? blocks : 1;
 }
 
-/* Strides that are no multiples of 16 bytes, or not positive, are refused by the driver. A line
-   begins at the multiple of 16 bytes before its data: templates/arch/bulk.cuh. */
+/* Data and strides that are no multiples of 16 bytes, or not positive, are refused by the driver. */
 bool cuda_map(device *base, const device_map *m, void *to) {
     cuda *d = (cuda *)base;
     uint64_t size[3], strides[2];
@@ -264,16 +263,14 @@ bool cuda_map(device *base, const device_map *m, void *to) {
         if (axis > 0)
             strides[axis - 1] = (uint64_t)m->stride[axis] * m->element_bytes;
     }
-    const size_t lead = m->line ? (uintptr_t)m->data % 16 : 0;
-    size[0] += lead / m->element_bytes;
     bool pushed;
     if (cuda_enter(d, &pushed) != CU_OK)
         return false;
     const cu_map_type type = m->element_bytes == 8   ? CU_MAP_DOUBLE
                              : m->element_bytes == 4 ? CU_MAP_FLOAT
                                                      : CU_MAP_UINT16;
-    const cu_result code = d->driver.map_tiled(to, type, 3, (char *)m->data - lead, size, strides,
-                                               box, steps, 0, 0, CU_MAP_FETCH_128, 0);
+    const cu_result code = d->driver.map_tiled(to, type, 3, m->data, size, strides, box, steps, 0,
+                                               0, CU_MAP_FETCH_128, 0);
     cuda_leave(d, pushed);
     return code == CU_OK;
 }
