@@ -19,7 +19,7 @@
 // In 2D a plane is a row, and a block's rows come at once: groups of threads walk a part of them
 // each.
 //
-// Where rows begin anywhere (PLAN_SHIFTED), each row is a copy of its own (bulk_lines.cuh).
+// Where rows begin anywhere (PLAN_SHIFTED), a plane comes by several copies (bulk_lines.cuh).
 #include "arch/memory.cuh"
 #include "arch/quotients.cuh"
 #include "arch/shared.cuh"
@@ -61,7 +61,7 @@ __device__ __forceinline__ void ask(const Arguments &a, const Filling &slots, Ce
     if constexpr (array < end) {
         using B = Box<array>;
         slots.template copy<(array < plan::summed)>(
-            shared + B::A::shared + slots.slot() * B::slot, a.map[array], int(origin.x) - B::before,
+            shared + B::shared + slots.slot() * B::slot, a.map[array], int(origin.x) - B::before,
             int(origin.y) - B::A::low_y, int(z));
         ask<array + 1, end>(a, slots, shared, origin, z);
     }
@@ -148,6 +148,7 @@ __device__ __forceinline__ void make_tile(const Arguments &a, Cell *shared) {
     slots.begin(shared + plan::barriers);
     const Point origin = block_origin(a, plan::tile_x, 1, plan::walk);
 #if defined(PLAN_SHIFTED)
+    static_assert(first_cell<plan::summed>() <= plan::barriers, "they fit");
     if (threadIdx.x == 0) {
         slots.expect(bytes_of_planes(1));
         Asking asking;
@@ -212,7 +213,13 @@ __device__ __forceinline__ void make_tile(const Arguments &a, Cell *shared) {
 #if (PLAN_PACKS || defined(PLAN_SHIFTED)) && !PLAN_FLAT
 static __device__ unsigned paces[plan::pace_waves * (plan::pace_groups + 1)];
 
-using Planes = Slots<plan::ring, plan::readers / warp_size>;
+#if defined(PLAN_SHIFTED)
+constexpr int barriers = first_cell<plan::summed>(), word = int(sizeof(Cell));
+static_assert(barriers * word + 16 * ring <= plan::barriers * word + 16 * plan::ring, "they fit");
+#else
+constexpr int ring = plan::ring, barriers = plan::barriers;
+#endif
+using Planes = Slots<ring, plan::readers / warp_size>;
 
 // The warp that asks for the planes.
 __device__ __forceinline__ void fill(const Arguments &a, Cell *shared, Planes &slots,
@@ -255,7 +262,7 @@ __device__ __forceinline__ void fill(const Arguments &a, Cell *shared, Planes &s
 
 __device__ __forceinline__ void make_column(const Arguments &a, Cell *shared) {
     Planes slots;
-    slots.begin(shared + plan::barriers);
+    slots.begin(shared + barriers);
     const Point origin = block_origin(a, plan::tile_x, plan::tile_y, plan::walk);
     const int planes = int(min(Index(plan::walk), a.end[2] - origin.z)) + depth - 1;
     if (threadIdx.x >= plan::readers) {

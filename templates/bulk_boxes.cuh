@@ -10,6 +10,11 @@ using Cell = Real;
 
 template <int elements> constexpr int packs_for = (elements + plan::vector - 1) / plan::vector;
 
+#if defined(PLAN_SHIFTED)
+constexpr int ring = PLAN_SHIFTED; // planes in shared memory
+template <int array> constexpr int first_cell();
+#endif
+
 // Of one array in shared memory: a plane of the tile with what the shape reaches of it around.
 template <int array> struct Box {
     using A = Array<array>;
@@ -25,6 +30,7 @@ template <int array> struct Box {
     static constexpr int copied = (width * height + whole - 1) / whole * whole; // its place
     static constexpr int arriving = plan::vector * width * height;
     static constexpr int slot = plan::vector * copied;
+    static constexpr int shared = first_cell<array>(); // where its slots begin
 
     // Where row j begins, from the slot's first cell on.
     static __device__ __forceinline__ constexpr int row(int j) {
@@ -37,8 +43,20 @@ template <int array> struct Box {
     static constexpr int cells = width * height, arriving = cells;
     // From one plane to the next. In 2D they are rows of one copy.
     static constexpr int slot = PLAN_FLAT ? cells : (cells + whole - 1) / whole * whole;
+    static constexpr int shared = A::shared;
 #endif
 };
+
+#if defined(PLAN_SHIFTED)
+// Planes are shorter than those that the plan has room for, so there may be room for more of them.
+template <int array> constexpr int first_cell() {
+    if constexpr (array == 0)
+        return 0;
+    else
+        return first_cell<array - 1>() + ring * Box<array - 1>::slot;
+}
+static_assert(plan::summed == plan::arrays, "no array is read at the point alone");
+#endif
 
 // Cells from a thread's point of a row to its next one.
 #if defined(PLAN_SHIFTED)

@@ -206,7 +206,7 @@ struct Column {
 #else
                 const int at = slot * B::slot + x.template cell<array>(y, j);
 #endif
-                const Cell *const own = shared + B::A::shared + at;
+                const Cell *const own = shared + B::shared + at;
                 RowOf<Cell> out; // as they are
 #pragma unroll
                 for (int i = 0; i < plan::vector; ++i)

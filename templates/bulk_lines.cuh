@@ -44,7 +44,7 @@ struct Asking {
             const bool inside = PLAN_FLAT || (z >= 0 && z < a.size[2]);
             const unsigned lead = unsigned(line_lead(grid.data));
             const unsigned stride = unsigned(PLAN_FLAT ? grid.stride_z : grid.stride_y);
-            Cell *const to = shared + B::A::shared + slots.slot() * B::slot;
+            Cell *const to = shared + B::shared + slots.slot() * B::slot;
 #pragma unroll
             for (int k = 0; k < plan::vector; ++k) {
                 const unsigned of = unsigned(row[array] + k) % plan::vector;

@@ -69,14 +69,14 @@ template <int array, int y> struct Lines {
 #else
         const int own = plane * B::slot + x.template cell<array>(first_y, y);
 #endif
-        line.read(shared + B::A::shared + own, x);
+        line.read(shared + B::shared + own, x);
         rest.read(shared, plane, x, first_y);
     }
 #else
     // The cell (x, y) of a plane is the thread's first point.
     __device__ __forceinline__ void read(const Cell *shared, int plane, int x, int first_y) {
         using B = Box<array>;
-        line.read(shared + (B::A::shared + B::A::low_y * B::width + B::before) + plane * B::slot +
+        line.read(shared + (B::shared + B::A::low_y * B::width + B::before) + plane * B::slot +
                   first_y * B::width + x);
         rest.read(shared, plane, x, first_y);
     }
@@ -177,7 +177,7 @@ struct OwnPacks {
         if constexpr (array < plan::arrays) {
             using B = Box<array>;
             pack[array - plan::summed] = *reinterpret_cast<const Pack<Cell, plan::vector> *>(
-                shared + B::A::shared + plane * B::slot + y * B::width + x);
+                shared + B::shared + plane * B::slot + y * B::width + x);
             read<array + 1>(shared, plane, x, y);
         }
     }

@@ -94,7 +94,7 @@ struct Column {
         static_assert(array < plan::arrays, "it was fetched");
         using B = Box<array>;
         const Pack<Cell, plan::vector> cells = *reinterpret_cast<const Pack<Cell, plan::vector> *>(
-            shared + B::A::shared + slot * B::slot + (y + j + B::A::low_y) * B::width + B::before +
+            shared + B::shared + slot * B::slot + (y + j + B::A::low_y) * B::width + B::before +
             x);
         Words own;
         memcpy(&own, &cells, sizeof own);

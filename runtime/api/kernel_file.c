@@ -7,12 +7,17 @@
 #include "matrix/format.h"
 #include "runtime/launch/launch.h"
 
-enum { MOST_LAUNCHES = 64, MOST_CALLS = 2048, MOST_THREADS = 1024, MOST_NUMBER = 1 << 30,
-       MOST_EVERY = 16 };
+enum {
+    MOST_LAUNCHES = 64,
+    MOST_CALLS = 2048,
+    MOST_THREADS = 1024,
+    MOST_NUMBER = 1 << 30,
+    MOST_EVERY = 16
+};
 
 const sealed_kind kernel_file_kind = {
     .magic = {'s', 'g', 'k', 'e', 'r', 'n', 'e', 'l'},
-    .version = 9,
+    .version = 10,
     .title = "a kernel file of stencilgen",
 };
 
@@ -101,6 +106,7 @@ static void code_grid_launch(coder *c, const program *p, program_launch *l) {
         code_int(c, &l->grid.maps[i].every, 0, MOST_EVERY);
         code_int(c, &l->grid.maps[i].first, 0, MOST_EVERY);
         c->in.bad |= l->grid.spare == 0 && l->grid.maps[i].every == 0;
+        c->in.bad |= l->grid.maps[i].first > 0 && l->grid.maps[i].first >= l->grid.maps[i].every;
     }
 }
 

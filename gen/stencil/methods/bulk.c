@@ -13,7 +13,8 @@ enum {
     SECTOR_BYTES = 32, /* likewise of cells of 16 bits, of which a line is too many */
     MOST_EXTENT = 256, /* of a box along an axis */
     MOST_SLOTS = 4,
-    MOST_NARROW_SLOTS = 6, /* of 16 bits: more planes are on their way, as each is shorter */
+    MOST_NARROW_SLOTS = 6,  /* of 16 bits: more planes are on their way, as each is shorter */
+    MOST_SHIFTED_SLOTS = 8, /* likewise where rows begin anywhere */
     LEAST_SLOTS = 2,
     SLOT_BYTES = 16,    /* of the barriers of a slot */
     THREAD_POINTS = 32, /* a bit each in the template */
@@ -178,9 +179,10 @@ static const char *fit(job *j, plan *p) {
 
 /* ---- the method ----------------------------------------------------------------------------- */
 
-/* Where rows begin anywhere, a copy brings every `vector`-th row of an array. Not served are cells of
-   16 bits, arrays whose rows take more room so, as those that are not read along x do, too many of
-   them, and sums whose point makes something of its place. As Box in templates/bulk_boxes.cuh. */
+/* Where rows begin anywhere, a copy brings every `vector`-th row of an array. Not served are cells
+   of 16 bits, arrays whose rows take more room so, as those that are not read along x do, too many
+   of them, and sums whose point makes something of its place. As Box in templates/bulk_boxes.cuh.
+ */
 static bool lay_rows(const plan *p, const plan_array *a, int box[AXES]) {
     const int vector = p->schedule.vector, line = LINE_BYTES / bulk_cell_bytes(p);
     int whole[AXES];
@@ -202,6 +204,24 @@ bool bulk_is_shifted(const plan *p) {
     return all;
 }
 
+int64_t bulk_shifted_bytes(const plan *p) {
+    int64_t bytes = 0;
+    int box[AXES];
+    for (int i = 0; i < p->array_count; i++) {
+        lay_rows(p, &p->arrays[i], box);
+        bytes += (int64_t)p->schedule.vector *
+                 round_up(box[0] * box[1] * bulk_cell_bytes(p), LINE_BYTES);
+    }
+    return bytes;
+}
+
+int bulk_shifted_slots(const plan *p) {
+    if (bulk_is_flat(p))
+        return 1;
+    const int64_t slots = (int64_t)p->shared_bytes / (bulk_shifted_bytes(p) + SLOT_BYTES);
+    return slots < MOST_SHIFTED_SLOTS ? (int)slots : MOST_SHIFTED_SLOTS;
+}
+
 static void macros(text *t, const plan *p, bool packs, bool only_written) {
     (void)only_written;
     text_printf(t,
@@ -209,7 +229,8 @@ static void macros(text *t, const plan *p, bool packs, bool only_written) {
                 "#define PLAN_SCALED %d // sums are scaled by what their point reads\n",
                 bulk_is_flat(p), p->facts->scaled != NULL);
     if (!packs && bulk_is_shifted(p))
-        text_add(t, "#define PLAN_SHIFTED 1 // rows begin anywhere\n");
+        text_printf(t, "#define PLAN_SHIFTED %d // rows begin anywhere; planes in shared memory\n",
+                    bulk_shifted_slots(p));
 }
 
 /* The last row, counted from a point's own, that adds to a sum which the plane completes. */

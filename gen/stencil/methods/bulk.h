@@ -52,6 +52,9 @@ bool bulk_asks(const plan *, int array, int y, int *low, int *high);
 
 /* Whether bulk copies also serve rows that begin anywhere. */
 bool bulk_is_shifted(const plan *);
+/* Then: bytes of a slot of all arrays, and as many slots as the plan's shared memory has room for. */
+int64_t bulk_shifted_bytes(const plan *);
+int bulk_shifted_slots(const plan *);
 
 /* Fills the estimate. */
 void bulk_cost(plan *, const int64_t size[AXES]);

@@ -143,7 +143,8 @@ static inline void expect_same_grid_launches(const program_launch *x, const prog
     for (int i = 0; i < x->grid.map_count; i++) {
         assert_int_equal(x->grid.maps[i].grid, y->grid.maps[i].grid);
         assert_memory_equal(x->grid.maps[i].box, y->grid.maps[i].box, sizeof x->grid.maps[i].box);
-        assert_int_equal(x->grid.maps[i].line, y->grid.maps[i].line);
+        assert_int_equal(x->grid.maps[i].every, y->grid.maps[i].every);
+        assert_int_equal(x->grid.maps[i].first, y->grid.maps[i].first);
     }
 }
 

@@ -71,13 +71,16 @@ static void small_grids_take_the_spare_where_they_wrap(void **state) {
     assert_int_equal(taken(&p, good_call(&c)), 1);
 }
 
-/* The same, where both fetch the grid by bulk copies: by boxes, and as one row. */
-static program with_line(void) {
+/* The same, where both fetch the grid by bulk copies: by boxes, and by every fourth row. */
+enum { EVERY = 4 };
+static program with_rows(void) {
     program p = with_spare();
     launches[0].grid.needs = (program_needs){.multiple = 1, .low = {-1, -1, -1}};
-    launches[0].grid.map_count = launches[1].grid.map_count = p.grid.map_count = 1;
+    launches[0].grid.map_count = 1;
     launches[0].grid.maps[0] = (program_map){.box = {40, 10, 1}};
-    launches[1].grid.maps[0] = (program_map){.box = {40, 1, 1}, .line = true};
+    launches[1].grid.map_count = p.grid.map_count = EVERY;
+    for (int i = 0; i < EVERY; i++)
+        launches[1].grid.maps[i] = (program_map){.box = {40, 3, 1}, .every = EVERY, .first = i};
     return p;
 }
 
@@ -95,50 +98,65 @@ static bool has_maps(const program *p, const call *c, bool refuse, device_map *m
     return aligned;
 }
 
-static void expect_line(const device_map *m, const void *data, int64_t cells) {
-    assert_true(m->line);
-    assert_ptr_equal(m->data, data);
-    assert_int_equal(m->element_bytes, 4);
-    assert_int_equal(m->size[0], cells);
-    assert_memory_equal(m->size + 1, ((int64_t[]){1, 1}), 2 * sizeof(int64_t));
-    assert_memory_equal(m->box, ((int[]){40, 1, 1}), sizeof m->box);
+/* Each map of the spare: `rows` of so many cells in all, of 4 bytes. */
+static void expect_rows(const program *p, const call *c, int64_t cells, int64_t pitch,
+                        int64_t rows) {
+    const char *const data = c->grids[0].data;
+    for (int i = 0; i < EVERY; i++) {
+        device_map map;
+        launches[1].grid.map_count = i + 1;
+        assert_true(has_maps(p, c, false, &map));
+        const int64_t lead = (int64_t)(uintptr_t)(data + 4 * i * pitch) % 16 / 4;
+        assert_ptr_equal(map.data, data + 4 * (i * pitch - lead));
+        assert_int_equal(map.element_bytes, 4);
+        assert_int_equal(map.size[0], lead + cells);
+        assert_int_equal(map.size[1], rows / EVERY + (i < rows % EVERY));
+        assert_int_equal(map.size[2], 1);
+        assert_int_equal(map.stride[1], EVERY * pitch);
+        assert_memory_equal(map.box, ((int[]){40, 3, 1}), sizeof map.box);
+    }
 }
 
-static void spares_see_a_grid_as_one_row(void **state) {
+static void spares_see_every_fourth_row(void **state) {
     (void)state;
-    const program p = with_line();
+    const program p = with_rows();
     call c;
     device_map map;
     assert_int_equal(taken(&p, good_call(&c)), 0);
     good_call(&c)->grids[0].data = (char *)U + 4;
-    assert_true(has_maps(&p, &c, false, &map));
-    expect_line(&map, (char *)U + 4, 100 * 20 * 10);
     assert_false(has_maps(&p, &c, true, &map));
+    expect_rows(&p, &c, 100, 100, 200);
     good_call(&c)->grids[0].stride[1] = 103; /* rows and planes are padded */
-    c.grids[0].stride[2] = 2101;
-    assert_true(has_maps(&p, &c, false, &map));
-    expect_line(&map, U, 9 * 2101 + 19 * 103 + 100);
-    c.grids[0].size[1] = c.grids[1].size[1] = 1; /* of one row a plane no stride counts */
-    c.grids[0].stride[1] = -5;
-    assert_true(has_maps(&p, &c, false, &map));
-    expect_line(&map, U, 9 * 2101 + 100);
+    c.grids[0].stride[2] = 22 * 103;
+    expect_rows(&p, &c, 100, 103, 9 * 22 + 20);
 }
 
-static void spares_without_a_row_of_all_cells_have_no_maps(void **state) {
+static void spares_without_rows_after_each_other_have_no_maps(void **state) {
     (void)state;
-    const program p = with_line();
+    const program p = with_rows();
     call c;
     device_map map;
-    good_call(&c)->grids[0].stride[1] = -103;
-    c.grids[0].stride[2] = 2101;
+    const struct {
+        int64_t pitch, plane;
+    } strides[] = {{-103, 2060}, {99, 1980}, {103, 2061}, {103, -2060}};
+    for (size_t i = 0; i < sizeof strides / sizeof *strides; i++) {
+        good_call(&c)->grids[0].stride[1] = strides[i].pitch;
+        c.grids[0].stride[2] = strides[i].plane;
+        assert_false(has_maps(&p, &c, false, &map));
+    }
+    good_call(&c)->grids[0].data = (char *)U + 4; /* a map would have no row */
+    c.grids[0].size[1] = c.grids[1].size[1] = 1;
+    c.grids[0].stride[2] = 100;
+    c.grids[0].size[2] = c.grids[1].size[2] = 3;
     assert_false(has_maps(&p, &c, false, &map));
-    assert_false(map.line);
+    c.grids[0].size[2] = c.grids[1].size[2] = 4;
+    assert_true(has_maps(&p, &c, false, &map));
     good_call(&c)->grids[0].stride[1] = 103;
     c.grids[0].data = (void *)(uintptr_t)0x10000000000; /* away from what is written */
-    c.grids[0].stride[2] = 0x7fff0000 / 9 - 1; /* the last cell is as far as copies count */
+    c.grids[0].stride[2] = (0x7fff0000 - 19) / 9 * (int64_t)103;
+    assert_true(has_maps(&p, &c, false, &map)); /* the last row is as far as copies count */
+    c.grids[0].stride[2] += 103;
     assert_false(has_maps(&p, &c, false, &map));
-    c.grids[0].stride[2] -= 300;
-    assert_true(has_maps(&p, &c, false, &map));
 }
 
 static void pair_up(job *j, void *argument) {
@@ -167,8 +185,8 @@ static void binaries_travel_in_pairs(void **state) {
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(calls_that_lack_something_take_the_spare),
     cmocka_unit_test(small_grids_take_the_spare_where_they_wrap),
-    cmocka_unit_test(spares_see_a_grid_as_one_row),
-    cmocka_unit_test(spares_without_a_row_of_all_cells_have_no_maps),
+    cmocka_unit_test(spares_see_every_fourth_row),
+    cmocka_unit_test(spares_without_rows_after_each_other_have_no_maps),
     cmocka_unit_test(binaries_travel_in_pairs),
 };
 
