@@ -94,7 +94,7 @@ static void write_members(text *t, const model *m, const char *grids, int maps, 
                     "and its sizes\n"
                     "    long long step; // the first that this launch makes");
     if (maps > 0)
-        text_printf(t, "\n    TensorMap map[%d]; // of the arrays that taps read", maps);
+        text_printf(t, "\n    TensorMap map[%d]; // of what bulk copies bring", maps);
     text_printf(t,
                 "\n};\nstatic_assert(sizeof(Arguments) == %zu, \"the host packs %zu bytes\");\n\n",
                 bytes, bytes);

@@ -53,7 +53,7 @@ struct Arguments {
     int steps; // of time that this launch makes
     Grid grid[2]; // u, u.next
     Real parameter[1];
-    TensorMap map[1]; // of the arrays that taps read
+    TensorMap map[1]; // of what bulk copies bring
 };
 static_assert(sizeof(Arguments) == 320, "the host packs 320 bytes");
 

@@ -54,7 +54,7 @@ struct Arguments {
     Real parameter[1];
     long long origin[3], global[3]; // of cell (0, 0, 0) in the whole grid, and its sizes
     long long step; // the first that this launch makes
-    TensorMap map[1]; // of the arrays that taps read
+    TensorMap map[1]; // of what bulk copies bring
 };
 static_assert(sizeof(Arguments) == 384, "the host packs 384 bytes");
 

@@ -11,7 +11,7 @@ struct Arguments {
     int steps; // of time that this launch makes
     Grid grid[5]; // c, u, u.prev, u.next, u.last
     Real parameter[1]; // r
-    TensorMap map[4]; // of the arrays that taps read
+    TensorMap map[4]; // of what bulk copies bring
 };
 static_assert(sizeof(Arguments) == 768, "the host packs 768 bytes");
 

@@ -11,7 +11,7 @@ struct Arguments {
     int steps; // of time that this launch makes
     Grid grid[4]; // u, u.prev, u.next, u.last
     Real parameter[1];
-    TensorMap map[2]; // of the arrays that taps read
+    TensorMap map[2]; // of what bulk copies bring
 };
 static_assert(sizeof(Arguments) == 512, "the host packs 512 bytes");
 

@@ -397,6 +397,8 @@ static void candidates(search *s) {
                                              {128, 24},
                                              {128, 16},
                                              {128, 8}}};
+    /* Where rows begin anywhere: 20 rows with their halo are five of each of four copies. */
+    static const search_tiles whole_copies[AXES] = {{{512}}, {{128}}, {{128, 18}}};
     static const search_tiles of_16_bits[AXES] = {
         {{512}}, {{192}}, {{192, 32}, {192, 48}, {128, 48}, {96, 64}}};
     static const search_tiles small[AXES] = {{{512}},
@@ -430,6 +432,8 @@ static void candidates(search *s) {
         walks[count++] = MOST_PACED;
     search_blocks(s, wide, walks, vectors);
     search_blocks(s, small, walks, vectors);
+    if (s->size[0] % search_widest(s) != 0)
+        search_blocks(s, whole_copies, walks, vectors);
     if (dtype_is_narrow(model_storage(s->facts->model, 0)))
         search_blocks(s, of_16_bits, walks, vectors);
 }

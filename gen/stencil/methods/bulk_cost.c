@@ -21,6 +21,15 @@ static const struct costs {
 } costs = {0.96, 1,   3,    3e-6,    4,   1,    1.3,  0.12, 4,  1.05,
            0.15, 0.1, 0.35, 0.63e-6, 1.5, 0.09, 0.08, 1.7,  0.8};
 
+/* The same where rows begin anywhere, so that copies bring every `vector`-th one: how terms
+   overlap; bytes that a row of a tile takes longer for its ends, and how much less the rest takes,
+   as no halo is a line; bytes on their way that are enough; where walks are cut; where warps are
+   many. Of 61 figures of an H200 at 511³ and 16383x8191, stars of radius 1 to 4, float and double.
+   `pace` is a guess: the warp that asks does so several times a plane. */
+static const struct row_costs {
+    double overlap, share, ends, enough, cut, many, pace;
+} row_costs = {4, 0.99, 24, 100e3, 1.02, 1.04, 0.75e-6};
+
 static const double lanes = 128, bytes_a_cycle = 128;
 
 static int packs_for(const plan *p, int elements) {
@@ -47,37 +56,21 @@ static int count_cells(const plan *p) {
     return cells;
 }
 
-/* Whether rows of this size are copied one by one; else the spare makes each point alone. */
-static bool copies_lines(const plan *p, const int64_t size[AXES]) {
-    static const double most = 0x7fff0000; /* cells, as runtime/launch/launch.c */
-    double cells = 1;
-    for (int axis = 0; axis < p->facts->model->dims; axis++)
-        cells *= (double)size[axis];
-    return plan_takes_spare(p, size) && bulk_is_shifted(p) && cells < most;
+/* Whether rows of this size are copied although they begin anywhere; else the spare makes each
+   point alone. */
+static bool copies_rows(const plan *p, const int64_t size[AXES]) {
+    static const double most = 0x7fff0000; /* as runtime/launch/launch.c */
+    double rows = 1;
+    for (int axis = 1; axis < p->facts->model->dims; axis++)
+        rows *= (double)size[axis];
+    return plan_takes_spare(p, size) && bulk_is_shifted(p) && rows < most &&
+           rows >= p->schedule.vector;
 }
 
-/* Seconds at least where rows are copied one by one, of so many blocks a multiprocessor: its copies
-   take turns, and a block's warp asks for the rows of a plane one after the other. 511³ and
-   16383x8191, float and double, stars of radius 1 to 4, H200. */
-static double row_by_row(const plan *p, double waves, double blocks, double planes) {
-    static const double copy = 8.4e-9, bytes_a_second = 22.4e9, ask = 0.0448e-6, plane = 0.19e-6;
-    double copies = 0, asks = plane;
-    for (int i = 0; i < p->array_count; i++) {
-        const plan_array *a = &p->arrays[i];
-        const int rows =
-            bulk_is_flat(p) ? p->walk + bulk_depth(p) - 1 : a->low[1] + p->tile[1] + a->high[1];
-        const int bytes = (a->low[0] + p->tile[0] + a->high[0]) * bulk_cell_bytes(p);
-        copies += rows * (copy + bytes / bytes_a_second);
-        asks += rows * ask;
-    }
-    return bulk_is_flat(p) ? blocks * copies
-                           : fmax(blocks * planes * copies, ceil(waves) * planes * asks);
-}
-
-/* How many times as long where rows are copied one by one and the lanes of a warp lie in two of
-   them, so that it stores parts of sectors, and where a block's warps are no multiple of the
-   multiprocessor's four parts: 16383x8191, H200, 5 points, float, 0.91 with 128 columns and 0.81
-   with 192; 17 points, double, 0.82 and 0.68. */
+/* How many times as long where rows begin anywhere and the lanes of a warp lie in two of them, so
+   that it stores parts of sectors (16383x8191, H200, 5 points, float: 0.91 of a copy with tiles of
+   128 columns, 0.77 with 64), and where a block's warps are no multiple of the multiprocessor's
+   four parts. */
 static double apart(const plan *p) {
     enum { PARTS = 4 };
     static const double two_rows = 1.12, uneven = 1.03;
@@ -95,13 +88,13 @@ static double planes_read(const plan *p, double cells) {
 
 /* How blocks fill the machine: in so many waves, so many at a time on a multiprocessor. How many
    times as long as if none idled: what each multiprocessor does by itself, and memory, which all
-   share. What lies beyond the grid arrives without being read, so it costs little; but beyond the
-   end of a row that is copied alone lie others. */
+   share. What lies beyond the grid arrives without being read, so it costs little, but in 2D and
+   where rows begin anywhere (513x511x259, H200: `streamed` is faster). */
 typedef struct filling {
     double waves, together, uneven, idle;
 } filling;
 
-static filling fill(const plan *p, const int64_t size[AXES], bool lines) {
+static filling fill(const plan *p, const int64_t size[AXES], bool rows) {
     double covered = 1, blocks = 1;
     for (int k = 0; k < AXES; k++) {
         if (p->axes[k] < 0)
@@ -120,7 +113,7 @@ static filling fill(const plan *p, const int64_t size[AXES], bool lines) {
         f.uneven = ceil(each) / each;
         lost = costs.one_wave;
     }
-    f.idle = (1 + (bulk_is_flat(p) || lines ? costs.beyond_flat : costs.beyond) * (covered - 1)) *
+    f.idle = (1 + (bulk_is_flat(p) || rows ? costs.beyond_flat : costs.beyond) * (covered - 1)) *
              (1 + lost * (f.uneven - 1));
     return f;
 }
@@ -175,11 +168,12 @@ static double few_warps(const plan *p, const filling *f) {
 
 /* How many times as long where a multiprocessor's four parts get warps unevenly, and where it has
    several blocks, each with a warp that asks for planes: 125-point box, 768³, float, H200, one
-   block of 18 warps 2.46 ms, of 24 warps 2.20; three of 12 warps 2.35. */
-static double uneven_parts(const plan *p, const filling *f) {
+   block of 18 warps 2.46 ms, of 24 warps 2.20; three of 12 warps 2.35. Where rows begin anywhere,
+   several blocks share the parts: 7 points, 511³, float, two of 6 warps 0.290, of 12 0.299. */
+static double uneven_parts(const plan *p, const filling *f, bool rows) {
     enum { PARTS = 4 };
     static const double several = 1.05;
-    const int warps = bulk_readers(p) / WARP;
+    const int warps = bulk_readers(p) / WARP * (rows ? (int)f->together : 1);
     return bulk_is_flat(p)
                ? 1
                : (double)round_up(warps, PARTS) / warps * (f->together > 1 ? several : 1);
@@ -199,21 +193,34 @@ static double reading(const model *m) {
 }
 
 /* How many times as long where few bytes are on their way to a multiprocessor. */
-static double in_flight(const plan *p, const filling *f) {
+static double in_flight(const plan *p, const filling *f, bool rows) {
     static const double enough = 173e3; /* bytes, if a launch only read */
     if (bulk_is_flat(p))
         return 1;
-    const double bytes = f->together * (double)((int64_t)p->shared_bytes - bulk_slot_bytes(p));
-    return 1 + costs.in_flight * fmax(enough * read_share(p->facts->model) / bytes - 1, 0);
+    const int64_t each = rows ? bulk_shifted_bytes(p) * (bulk_shifted_slots(p) - 1)
+                              : (int64_t)p->shared_bytes - bulk_slot_bytes(p);
+    const double bytes = f->together * (double)each;
+    return 1 +
+           costs.in_flight *
+               fmax((rows ? row_costs.enough : enough) * read_share(p->facts->model) / bytes - 1,
+                    0);
 }
 
 /* How many times as long where rows do not begin at sectors, or at lines, of memory: each is read
-   by one sector or line more. 17-point wave, double, 1238x4343, H200: 0.95 of naive. Rows that are
-   copied one by one have no such halos. */
-static double unaligned(const plan *p, const int64_t size[AXES], bool lines) {
+   by one sector or line more. 17-point wave, double, 1238x4343, H200: 0.95 of naive. */
+static double unaligned(const plan *p, const int64_t size[AXES]) {
     static const double sector = 1.07, line = 1.01;
     const int64_t pitch = size[0] * bulk_cell_bytes(p);
-    return lines || pitch % 128 == 0 ? 1 : pitch % 32 != 0 ? sector : line;
+    return pitch % 128 == 0 ? 1 : pitch % 32 != 0 ? sector : line;
+}
+
+/* The same, and all that differs besides, where they begin anywhere. */
+static double anywhere(const plan *p, const filling *f) {
+    enum { FEW = 24, MANY = 32 };
+    const double warps = f->together * bulk_readers(p) / WARP,
+                 many = fmin(fmax((warps - FEW) / (MANY - FEW), 0), 1);
+    return apart(p) * (row_costs.share + row_costs.ends / (p->tile[0] * bulk_cell_bytes(p))) *
+           (bulk_is_flat(p) ? 1 : 1 + (row_costs.many - 1) * many);
 }
 
 static void wide_cost(plan *p, const int64_t size[AXES]) {
@@ -224,13 +231,13 @@ static void wide_cost(plan *p, const int64_t size[AXES]) {
     const double points = (double)p->schedule.vector * bulk_rows(p);
     const double cells = (double)size[p->axes[2]], again = planes_read(p, cells);
     const double tile = (double)p->tile[0] * p->tile[1] * (bulk_is_flat(p) ? p->walk : 1);
-    const bool lines = copies_lines(p, size);
-    const double reads = (lines ? count_cells(p) : count_packs(p)) / points;
+    const bool rows = copies_rows(p, size);
+    const double reads = (rows ? count_cells(p) : count_packs(p)) / points;
     double all = 1;
     e->blocks_resident = plan_resident(p);
-    const filling f = fill(p, size, lines);
-    e->loads_per_point = (double)bulk_slot_bytes(p) / bytes / tile;
-    e->shared_per_point = e->loads_per_point + again * reads * (lines ? 1 : p->schedule.vector);
+    const filling f = fill(p, size, rows);
+    e->loads_per_point = (double)(rows ? bulk_shifted_bytes(p) : bulk_slot_bytes(p)) / bytes / tile;
+    e->shared_per_point = e->loads_per_point + again * reads * (rows ? 1 : p->schedule.vector);
     e->bytes_per_point =
         model_bytes_per_point(m) +
         (bulk_is_flat(p) ? 0 : bytes * p->summed * (bulk_depth(p) - 1) / fmin(p->walk, cells));
@@ -245,12 +252,13 @@ static void wide_cost(plan *p, const int64_t size[AXES]) {
         {"the second-level cache",
          (e->loads_per_point + m->output_count) * bytes / gpu_l2_rate(g) * f.idle},
         {"instructions", e->instructions_per_point / (lanes * machine) * f.uneven *
-                             few_warps(p, &f) * uneven_parts(p, &f)},
+                             few_warps(p, &f) * uneven_parts(p, &f, rows)},
         {"shared memory", e->shared_per_point * bytes / (bytes_a_cycle * machine) * f.uneven},
     };
+    const double overlap = rows ? row_costs.overlap : costs.overlap;
     double longest = 0, sum = 0;
     for (size_t i = 0; i < sizeof terms / sizeof terms[0]; i++) {
-        sum += pow(terms[i].seconds, costs.overlap);
+        sum += pow(terms[i].seconds, overlap);
         if (terms[i].seconds > longest) {
             longest = terms[i].seconds;
             e->bound = terms[i].what;
@@ -258,19 +266,17 @@ static void wide_cost(plan *p, const int64_t size[AXES]) {
     }
     for (int axis = 0; axis < m->dims; axis++)
         all *= (double)size[axis];
-    e->seconds = pow(sum, 1 / costs.overlap) * all;
-    e->seconds *= (spills(p) && !lines ? costs.spilling : 1) *
+    e->seconds = pow(sum, 1 / overlap) * all;
+    e->seconds *= (spills(p) && !rows ? costs.spilling : 1) *
                   (bulk_is_flat(p) ? 1 + costs.alone / f.together / f.together : 1);
     if (!bulk_is_flat(p) && f.waves > 1 && p->walk < cells)
-        e->seconds *= costs.cut; /* although there are blocks enough */
-    e->seconds *= in_flight(p, &f) * unaligned(p, size, lines);
-    e->seconds *= lines ? apart(p) : 1;
+        e->seconds *= rows ? row_costs.cut : costs.cut; /* although there are blocks enough */
+    e->seconds *= in_flight(p, &f, rows) * (rows ? anywhere(p, &f) : unaligned(p, size));
     const double planes = fmin(p->walk, cells) + bulk_depth(p) - 1;
     if (!bulk_is_flat(p)) /* a plane takes at least what blocks take to agree on their pace */
-        e->seconds = fmax(e->seconds, ceil(f.waves) * costs.pace * planes);
-    if (lines)
-        e->seconds = fmax(e->seconds, row_by_row(p, f.waves, f.waves * e->blocks_resident, planes));
-    if (plan_takes_spare(p, size) && !lines) /* it makes each point alone */
+        e->seconds =
+            fmax(e->seconds, ceil(f.waves) * (rows ? row_costs.pace : costs.pace) * planes);
+    if (plan_takes_spare(p, size) && !rows) /* it makes each point alone */
         e->seconds *= costs.spare;
     e->seconds += costs.start * (bulk_is_flat(p) ? costs.tile_start : ceil(f.waves));
 }
