@@ -9,14 +9,11 @@
 #include <string.h>
 
 enum {
-    LINE_BYTES = 128,  /* of a row of a box, so that each begins at a line of the L2 */
-    SECTOR_BYTES = 32, /* likewise of cells of 16 bits, of which a line is too many */
+    SECTOR_BYTES = 32, /* at which rows of cells of 16 bits begin, of which a line is too many */
     MOST_EXTENT = 256, /* of a box along an axis */
     MOST_SLOTS = 4,
-    MOST_NARROW_SLOTS = 6,  /* of 16 bits: more planes are on their way, as each is shorter */
-    MOST_SHIFTED_SLOTS = 8, /* likewise where rows begin anywhere */
+    MOST_NARROW_SLOTS = 6, /* of 16 bits: more planes are on their way, as each is shorter */
     LEAST_SLOTS = 2,
-    SLOT_BYTES = 16,    /* of the barriers of a slot */
     THREAD_POINTS = 32, /* a bit each in the template */
     PACE_PLANES = 2,    /* as Pace of templates/arch/bulk.cuh */
     PACE_WAVES = 4,     /* that may be under way at a time */
@@ -24,7 +21,7 @@ enum {
 };
 
 static int line_bytes(const plan *p) {
-    return bulk_is_narrow(p) ? SECTOR_BYTES : LINE_BYTES;
+    return bulk_is_narrow(p) ? SECTOR_BYTES : BULK_LINE_BYTES;
 }
 
 /* Planes of cells of 16 bits that stay in shared memory until they are complete, because a boundary
@@ -39,7 +36,7 @@ static int held(const plan *p) {
     return keeps && bulk_is_narrow(p) && !bulk_is_flat(p) ? p->high[2] : 0;
 }
 
-static void lay_box(const plan *p, const plan_array *a, int box[AXES]) {
+void bulk_lay_box(const plan *p, const plan_array *a, int box[AXES]) {
     const int line = line_bytes(p) / bulk_cell_bytes(p);
     box[0] = p->tile[0] + round_up(a->low[0], line) + round_up(a->high[0], line);
     box[1] = p->tile[1] + a->low[1] + a->high[1];
@@ -50,14 +47,15 @@ static void lay_box(const plan *p, const plan_array *a, int box[AXES]) {
 /* Bytes of a slot of an array, or 2D of all of its rows. */
 static int64_t box_bytes(const plan *p, const plan_array *a) {
     int box[AXES];
-    lay_box(p, a, box);
+    bulk_lay_box(p, a, box);
     return (int64_t)box[0] * box[1] * box[2] * bulk_cell_bytes(p);
 }
 
 int64_t bulk_slot_bytes(const plan *p) {
     int64_t bytes = 0;
     for (int i = 0; i < p->array_count; i++)
-        bytes += (box_bytes(p, &p->arrays[i]) + LINE_BYTES - 1) / LINE_BYTES * LINE_BYTES;
+        bytes +=
+            (box_bytes(p, &p->arrays[i]) + BULK_LINE_BYTES - 1) / BULK_LINE_BYTES * BULK_LINE_BYTES;
     return bytes;
 }
 
@@ -111,7 +109,7 @@ static const char *lay_threads(job *j, plan *p) {
 static const char *check_boxes(job *j, const plan *p) {
     for (int i = 0; i < p->array_count; i++) {
         int box[AXES];
-        lay_box(p, &p->arrays[i], box);
+        bulk_lay_box(p, &p->arrays[i], box);
         for (int k = 0; k < AXES; k++)
             if (box[k] > MOST_EXTENT)
                 return job_print(j,
@@ -128,7 +126,7 @@ static int count_slots(const plan *p) {
     const int most = bulk_is_narrow(p) ? MOST_NARROW_SLOTS + held(p) : MOST_SLOTS;
     int slots = bulk_is_flat(p) ? 1 : most;
     while (slots > LEAST_SLOTS + held(p) &&
-           slots * (bulk_slot_bytes(p) + SLOT_BYTES) >
+           slots * (bulk_slot_bytes(p) + BULK_SLOT_BYTES) >
                (room < p->gpu->shared_per_block ? room : p->gpu->shared_per_block))
         slots--;
     return slots;
@@ -140,9 +138,10 @@ static int64_t lay_shared(plan *p, int slots) {
     for (int i = 0; i < p->array_count; i++) {
         plan_array *a = &p->arrays[i];
         a->shared = first < INT32_MAX ? (int)(first / bulk_cell_bytes(p)) : 0;
-        first += slots * ((box_bytes(p, a) + LINE_BYTES - 1) / LINE_BYTES * LINE_BYTES);
+        first +=
+            slots * ((box_bytes(p, a) + BULK_LINE_BYTES - 1) / BULK_LINE_BYTES * BULK_LINE_BYTES);
     }
-    return first + slots * SLOT_BYTES;
+    return first + slots * BULK_SLOT_BYTES;
 }
 
 /* Registers of a thread: addresses and coordinates, its points of the plane, and the sums. */
@@ -171,56 +170,13 @@ static const char *fit(job *j, plan *p) {
     p->estimate.registers = (int)need;
     p->blocks = plan_resident_by_registers(p);
     while (p->blocks > 1 &&
-           p->blocks * ((LEAST_SLOTS + held(p)) * bulk_slot_bytes(p) + SLOT_BYTES) >
+           p->blocks * ((LEAST_SLOTS + held(p)) * bulk_slot_bytes(p) + BULK_SLOT_BYTES) >
                p->gpu->shared_per_multiprocessor)
         p->blocks--;
     return plan_take_shared(j, p, lay_shared(p, count_slots(p)));
 }
 
 /* ---- the method ----------------------------------------------------------------------------- */
-
-/* Where rows begin anywhere, a copy brings every `vector`-th row of an array. Not served are cells
-   of 16 bits, arrays whose rows take more room so, as those that are not read along x do, too many
-   of them, and sums whose point makes something of its place. As Box in templates/bulk_boxes.cuh.
- */
-static bool lay_rows(const plan *p, const plan_array *a, int box[AXES]) {
-    const int vector = p->schedule.vector, line = LINE_BYTES / bulk_cell_bytes(p);
-    int whole[AXES];
-    lay_box(p, a, whole);
-    box[0] = round_up(a->low[0] + p->tile[0] + a->high[0] + vector - 1, vector);
-    box[1] = (whole[bulk_is_flat(p) ? 2 : 1] + vector - 1) / vector;
-    box[2] = 1;
-    return !bulk_is_narrow(p) && p->array_count * vector <= PROGRAM_MOST_MAPS &&
-           p->facts->model->positions == 0 && box[0] <= whole[0] &&
-           (int64_t)vector * round_up(box[0] * box[1], line) <=
-               (int64_t)whole[0] * whole[1] * whole[2];
-}
-
-bool bulk_is_shifted(const plan *p) {
-    int box[AXES];
-    bool all = true;
-    for (int i = 0; i < p->array_count; i++)
-        all &= lay_rows(p, &p->arrays[i], box);
-    return all;
-}
-
-int64_t bulk_shifted_bytes(const plan *p) {
-    int64_t bytes = 0;
-    int box[AXES];
-    for (int i = 0; i < p->array_count; i++) {
-        lay_rows(p, &p->arrays[i], box);
-        bytes += (int64_t)p->schedule.vector *
-                 round_up(box[0] * box[1] * bulk_cell_bytes(p), LINE_BYTES);
-    }
-    return bytes;
-}
-
-int bulk_shifted_slots(const plan *p) {
-    if (bulk_is_flat(p))
-        return 1;
-    const int64_t slots = (int64_t)p->shared_bytes / (bulk_shifted_bytes(p) + SLOT_BYTES);
-    return slots < MOST_SHIFTED_SLOTS ? (int)slots : MOST_SHIFTED_SLOTS;
-}
 
 static void macros(text *t, const plan *p, bool packs, bool only_written) {
     (void)only_written;
@@ -258,7 +214,7 @@ static void constants(text *t, const plan *p, const program *program) {
         "    static constexpr int barriers = %lld; // where they lie in shared memory\n"
         "    static constexpr int line_bytes = %d; // of memory, at which rows begin\n",
         p->summed, p->walk, bulk_rows(p), completing_row(p), bulk_readers(p),
-        (long long)(((int64_t)p->shared_bytes - slots * SLOT_BYTES) / bulk_cell_bytes(p)),
+        (long long)(((int64_t)p->shared_bytes - slots * BULK_SLOT_BYTES) / bulk_cell_bytes(p)),
         line_bytes(p));
     if (bulk_is_narrow(p) && !bulk_is_flat(p))
         text_printf(t, "    static constexpr int held = %d; // planes, until they are complete\n",
@@ -320,8 +276,8 @@ static const form sums_form = {.file = "bulk.cu",
                                .definitions = definitions,
                                .lane = bulk_rows,
                                .abreast = abreast,
-                               .box = lay_box,
-                               .rows_of_pack = lay_rows};
+                               .box = bulk_lay_box,
+                               .rows_of_pack = bulk_lay_rows};
 
 static const form *choose(const plan_facts *f, const schedule *s) {
     (void)f, (void)s;

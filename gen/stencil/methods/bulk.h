@@ -4,6 +4,11 @@
 
 #include "gen/stencil/plan.h"
 
+enum {
+    BULK_LINE_BYTES = 128, /* of a row of a box, so that each begins at a line of the L2 */
+    BULK_SLOT_BYTES = 16   /* of the barriers of a slot */
+};
+
 /* There is no axis y. */
 static inline bool bulk_is_flat(const plan *p) {
     return p->axes[1] < 0;
@@ -50,9 +55,13 @@ int64_t bulk_slot_bytes(const plan *);
    it; false where none does. */
 bool bulk_asks(const plan *, int array, int y, int *low, int *high);
 
-/* Whether bulk copies also serve rows that begin anywhere. */
+/* Of an array, what the kernel fetches by a copy. */
+void bulk_lay_box(const plan *, const plan_array *, int box[AXES]);
+
+/* Where rows begin anywhere: form.rows_of_pack; whether it holds of all arrays; if so, bytes of a
+   slot of them, and how many slots there are, in no more memory than the plan takes else. */
+bool bulk_lay_rows(const plan *, const plan_array *, int box[AXES]);
 bool bulk_is_shifted(const plan *);
-/* Then: bytes of a slot of all arrays, and as many slots as the plan's shared memory has room for. */
 int64_t bulk_shifted_bytes(const plan *);
 int bulk_shifted_slots(const plan *);
 

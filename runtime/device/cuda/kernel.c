@@ -247,7 +247,8 @@ int64_t cuda_resident(device *base, const module *m, int launch) {
     return blocks > 0 ? blocks : 1;
 }
 
-/* Data and strides that are no multiples of 16 bytes, or not positive, are refused by the driver. */
+/* Data and strides that are no multiples of 16 bytes, or not positive, are refused by the driver.
+ */
 bool cuda_map(device *base, const device_map *m, void *to) {
     cuda *d = (cuda *)base;
     uint64_t size[3], strides[2];

@@ -307,6 +307,44 @@ static void bulk_copies_bring_the_rows_of_a_pipeline(void **state) {
     }
 }
 
+/* The kernel for rows that begin anywhere: its maps, and the planes that it has room for. */
+static void bulk_copies_bring_every_row_of_a_pack(void **state) {
+    (void)state;
+    static const struct {
+        const char *schedule, *spec;
+        int points, maps, box[2], planes;
+    } cases[] = {
+        {"bulk tile=128x24 coarsen=z171,y2 vec=4", "shape = star(3, 1)", 7, 4, {136, 7}, 5},
+        {"bulk tile=32x8 coarsen=z64,y2 vec=4", "shape = star(3, 1)", 7, 4, {40, 3}, 5},
+        {"bulk tile=128 coarsen=y32", "shape = star(2, 1), dtype = 'double'", 5, 2, {132, 17}, 1},
+        {"bulk tile=64x8", "shape = star(3, 1), storage = 'half'", 7, 0, {0}, 0},
+        {"bulk tile=64x8", "shape = points { {0, 1, 0}, {0, -1, 0} }", 2, 0, {0}, 0}, /* y alone */
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char text[200], planes[40];
+        snprintf(text, sizeof text,
+                 "local w = {} for i = 1, %d do w[i] = 1 / i end "
+                 "return stencil { name = 's', coefficients = w, %s }",
+                 cases[i].points, cases[i].spec);
+        snprintf(planes, sizeof planes, "\nconstexpr int ring = %d;", cases[i].planes);
+        loaded l = the_spec(text);
+        planning p = make(&l, cases[i].schedule, "sm_90");
+        assert_false(job_failed(p.job));
+        const program_launch *spare = &p.program->launches[p.program->launches[0].grid.spare];
+        assert_int_equal(spare->grid.map_count, cases[i].maps);
+        for (int m = 0; m < cases[i].maps; m++) {
+            const program_map *map = &spare->grid.maps[m];
+            assert_int_equal(map->every, cases[i].maps);
+            assert_int_equal(map->first, m);
+            assert_memory_equal(map->box, cases[i].box, sizeof cases[i].box);
+        }
+        assert_int_equal(strstr(program_spare_source(p.program), planes) != NULL,
+                         cases[i].maps > 0);
+        job_end(p.job);
+        job_end(l.job);
+    }
+}
+
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(a_plan_is_complete_and_parses_back),
     cmocka_unit_test(auto_is_no_worse_than_any_method),
@@ -319,6 +357,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(sides_that_nothing_reaches_do_not_matter),
     cmocka_unit_test(calls_are_limited),
     cmocka_unit_test(bulk_copies_bring_the_rows_of_a_pipeline),
+    cmocka_unit_test(bulk_copies_bring_every_row_of_a_pack),
 };
 
 TEST_GROUP(plan, NULL, NULL)
