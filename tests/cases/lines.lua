@@ -1,7 +1,7 @@
--- bulk where rows begin anywhere in a pack: each row is then copied from a grid that is seen as one row
--- of all its cells. Rows and planes begin at every place in a pack. Sides have both boundaries that it
--- serves, alone and together. Shapes reach along x in several rows, or have several outputs. Sizes lie
--- around a tile and below it. There are boxes, memory without guard cells, and grids that are no such row.
+-- bulk where rows begin anywhere in a pack: copies then bring every row of a pack's length, by maps of
+-- those that begin alike. Rows and planes begin at every place in a pack. Sides have both boundaries that
+-- it serves, alone and together. Shapes reach along x in several rows, or have several outputs. Sizes lie
+-- around a tile and below it. There are boxes, memory without guard cells, and grids that have no such maps.
 local shapes = require "shapes"
 
 local sides = {

@@ -24,7 +24,7 @@ static const struct costs {
 /* The same where rows begin anywhere, so that copies bring every `vector`-th one: how terms
    overlap; bytes that a row of a tile takes longer for its ends, and how much less the rest takes,
    as no halo is a line; bytes on their way that are enough; where walks are cut; where warps are
-   many. Of 61 figures of an H200 at 511³ and 16383x8191, stars of radius 1 to 4, float and double.
+   many. Of 64 figures of an H200 at 511³ and 16383x8191, stars of radius 1 to 4, float and double.
    `pace` is a guess: the warp that asks does so several times a plane. */
 static const struct row_costs {
     double overlap, share, ends, enough, cut, many, pace;
