@@ -185,7 +185,7 @@ __device__ __forceinline__ void make_tile(const Arguments &a, Cell *shared) {
 #pragma unroll 2
     for (int step = 1 - depth; step < made; ++step) {
         const int newest = row + step + depth - 1;
-#if defined(PLAN_NARROW)
+#if defined(PLAN_NARROW) && !defined(PLAN_SHIFTED)
         add(shared, newest, at, 0, a, sum, Waiting());
         if (step >= 0)
             column.put_rows(a, step, sum, shared, newest - plan::high_z, x, 0);
@@ -285,7 +285,7 @@ __device__ __forceinline__ void make_column(const Arguments &a, Cell *shared) {
     for (; slots.count < unsigned(planes); slots.next()) {
         const int step = int(slots.count) + 1 - depth;
         slots.await_filled();
-#if defined(PLAN_NARROW)
+#if defined(PLAN_NARROW) && !defined(PLAN_SHIFTED)
         add(shared, slots.slot(), at, y, a, sum, Waiting());
 #if PLAN_KEEPS
         static_assert(plan::held == plan::high_z, "kept cells are there when their plane is complete");
@@ -336,7 +336,7 @@ extern "C" __global__ void __launch_bounds__(plan::threads, plan::blocks)
 #elif PLAN_FLAT
     make_tile(a, reinterpret_cast<Cell *>(shared_bytes()));
 #else
-#if defined(PLAN_NARROW)
+#if defined(PLAN_NARROW) && !defined(PLAN_SHIFTED)
     make_column(a, reinterpret_cast<Cell *>(found_shared()));
 #else
     make_column(a, reinterpret_cast<Cell *>(shared_bytes()));

@@ -1,5 +1,5 @@
 // bulk: where the points of a thread go, plane by plane, in cells of 32 and 64 bits.
-#if !defined(PLAN_NARROW)
+#if !defined(PLAN_NARROW) || defined(PLAN_SHIFTED)
 template <bool wide> struct SetOf { using type = unsigned; };
 template <> struct SetOf<true> { using type = unsigned long long; };
 

@@ -8,7 +8,7 @@
 // Most threads have no such cells, and store whole packs.
 #pragma once
 
-#if defined(PLAN_NARROW)
+#if defined(PLAN_NARROW) && !defined(PLAN_SHIFTED)
 using Words = Pack<unsigned, plan::vector / 2>;
 
 // Sums that are complete wait until the plane has been added.

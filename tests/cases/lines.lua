@@ -34,6 +34,12 @@ local kernels = {
   { "points3d", "double", "bulk tile=32x8 coarsen=z9" },
   { "upwind3d", "float", "bulk tile=32x16 coarsen=z64,y2" },
   { "pair3d", "double", "bulk tile=32x8 coarsen=z7,y2" },
+  { "star2d1", "float", "bulk tile=128 coarsen=y32", "bfloat16" }, -- cells of 16 bits: every eighth row
+  { "star2d8", "float", "bulk tile=128 coarsen=y32", "half" },
+  { "star3d1", "float", "bulk tile=64x8 coarsen=z9,y2", "half" },
+  { "star3d2", "float", "bulk tile=64x16 coarsen=z64,y4", "bfloat16" },
+  { "pair3d", "float", "bulk tile=64x8 coarsen=z7", "half" },
+  { "column3d", "float", "bulk tile=64x8 coarsen=z9" }, -- not read along x
 }
 
 -- Of rows of x and of y·x cells: each remainder by 4.
@@ -67,8 +73,8 @@ local cases = {}
 local function add(kernel, rule)
   local shape = shapes.list[kernel[1]]
   cases[#cases + 1] = {
-    name = ("%s, %s, %s, %s"):format(kernel[1], kernel[2], kernel[3], rule),
-    spec = shapes.text(shape, kernel[2], boundary(rule, shape.dims)),
+    name = ("%s, %s, %s, %s"):format(kernel[1], kernel[4] or kernel[2], kernel[3], rule),
+    spec = shapes.text(shape, kernel[2], boundary(rule, shape.dims) .. (kernel[4] and (", storage = '%s'"):format(kernel[4]) or "")),
     schedule = kernel[3],
     places = places(shape.dims),
     arch = "sm_90",

@@ -10,7 +10,6 @@
 
 enum {
     SECTOR_BYTES = 32, /* at which rows of cells of 16 bits begin, of which a line is too many */
-    MOST_EXTENT = 256, /* of a box along an axis */
     MOST_SLOTS = 4,
     MOST_NARROW_SLOTS = 6, /* of 16 bits: more planes are on their way, as each is shorter */
     LEAST_SLOTS = 2,
@@ -111,11 +110,11 @@ static const char *check_boxes(job *j, const plan *p) {
         int box[AXES];
         bulk_lay_box(p, &p->arrays[i], box);
         for (int k = 0; k < AXES; k++)
-            if (box[k] > MOST_EXTENT)
+            if (box[k] > BULK_MOST_EXTENT)
                 return job_print(j,
                                  "the tile with its halo is %dx%dx%d cells, and bulk copies take "
                                  "at most %d along an axis",
-                                 box[0], box[1], box[2], MOST_EXTENT);
+                                 box[0], box[1], box[2], BULK_MOST_EXTENT);
     }
     return NULL;
 }

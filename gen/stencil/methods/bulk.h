@@ -6,7 +6,8 @@
 
 enum {
     BULK_LINE_BYTES = 128, /* of a row of a box, so that each begins at a line of the L2 */
-    BULK_SLOT_BYTES = 16   /* of the barriers of a slot */
+    BULK_SLOT_BYTES = 16,  /* of the barriers of a slot */
+    BULK_MOST_EXTENT = 256 /* of a box along an axis */
 };
 
 /* There is no axis y. */

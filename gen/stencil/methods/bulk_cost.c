@@ -31,6 +31,7 @@ static const struct row_costs {
 } row_costs = {4, 0.99, 24, 100e3, 1.02, 1.04, 0.75e-6};
 
 static const double lanes = 128, bytes_a_cycle = 128;
+enum { BANK_BYTES = 4 }; /* a lane takes them at least */
 
 static int packs_for(const plan *p, int elements) {
     return (elements + p->schedule.vector - 1) / p->schedule.vector;
@@ -241,8 +242,9 @@ static void wide_cost(plan *p, const int64_t size[AXES]) {
     e->bytes_per_point =
         model_bytes_per_point(m) +
         (bulk_is_flat(p) ? 0 : bytes * p->summed * (bulk_depth(p) - 1) / fmin(p->walk, cells));
+    const double converted = rows && bulk_is_narrow(p) ? reads + m->output_count : 0;
     e->instructions_per_point = again * (p->facts->sum_operations * lanes / g->fma_lanes[m->dtype] +
-                                         costs.point + costs.read * reads);
+                                         costs.point + costs.read * reads + converted);
     const double share = bulk_is_flat(p) ? costs.tile_share : costs.walk_share;
     const struct {
         const char *what;
@@ -253,7 +255,8 @@ static void wide_cost(plan *p, const int64_t size[AXES]) {
          (e->loads_per_point + m->output_count) * bytes / gpu_l2_rate(g) * f.idle},
         {"instructions", e->instructions_per_point / (lanes * machine) * f.uneven *
                              few_warps(p, &f) * uneven_parts(p, &f, rows)},
-        {"shared memory", e->shared_per_point * bytes / (bytes_a_cycle * machine) * f.uneven},
+        {"shared memory",
+         e->shared_per_point * fmax(bytes, BANK_BYTES) / (bytes_a_cycle * machine) * f.uneven},
     };
     const double overlap = rows ? row_costs.overlap : costs.overlap;
     double longest = 0, sum = 0;
@@ -282,7 +285,7 @@ static void wide_cost(plan *p, const int64_t size[AXES]) {
 }
 
 void bulk_cost(plan *p, const int64_t size[AXES]) {
-    if (bulk_is_flat(p) || !bulk_is_narrow(p)) {
+    if (bulk_is_flat(p) || !bulk_is_narrow(p) || copies_rows(p, size)) {
         wide_cost(p, size);
         return;
     }
@@ -296,7 +299,7 @@ void bulk_cost(plan *p, const int64_t size[AXES]) {
     s.missing = larger(p->estimate.registers - registers_for_warps(p), 0);
     s.waves = fill(p, size, false).waves;
     bulk_narrow_cost(p, &s, size);
-    if (size[0] % p->schedule.vector != 0)
+    if (plan_takes_spare(p, size))
         p->estimate.seconds *= costs.spare;
     p->estimate.seconds += costs.start * ceil(s.waves);
 }

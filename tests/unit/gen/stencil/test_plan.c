@@ -312,20 +312,46 @@ static void bulk_copies_bring_every_row_of_a_pack(void **state) {
     (void)state;
     static const struct {
         const char *schedule, *spec;
-        int points, maps, box[2], planes;
+        int maps, box[2], planes;
     } cases[] = {
-        {"bulk tile=128x24 coarsen=z171,y2 vec=4", "shape = star(3, 1)", 7, 4, {136, 7}, 5},
-        {"bulk tile=32x8 coarsen=z64,y2 vec=4", "shape = star(3, 1)", 7, 4, {40, 3}, 5},
-        {"bulk tile=128 coarsen=y32", "shape = star(2, 1), dtype = 'double'", 5, 2, {132, 17}, 1},
-        {"bulk tile=64x8", "shape = star(3, 1), storage = 'half'", 7, 0, {0}, 0},
-        {"bulk tile=64x8", "shape = points { {0, 1, 0}, {0, -1, 0} }", 2, 0, {0}, 0}, /* y alone */
+        {"bulk tile=128x24 coarsen=z171,y2 vec=4",
+         "shape = star(3, 1), coefficients = star7",
+         4,
+         {136, 7},
+         5},
+        {"bulk tile=32x8 coarsen=z64,y2",
+         "shape = star(3, 1), coefficients = star7",
+         4,
+         {40, 3},
+         5},
+        {"bulk tile=128 coarsen=y32",
+         "shape = star(2, 1), coefficients = { 1, 1/2, 1/3, 1/4, 1/5 }, dtype = 'double'",
+         2,
+         {132, 17},
+         1},
+        {"bulk tile=64x8 coarsen=z64,y2",
+         "shape = star(3, 1), coefficients = star7, storage = 'half'",
+         8,
+         {80, 2},
+         4},
+        {"bulk tile=64x8",
+         "shape = points { {0, 1, 0}, {0, -1, 0} }, coefficients = { 1/2, 1/3 }",
+         4,
+         {68, 3},
+         2},
+        {"bulk tile=64x8", /* a sum that is scaled */
+         "fields = { u = 'inout', c = 'in' }, dims = 3, update = function(f) return { u = "
+         "f.u(0,0,0) + f.c(0,0,0) * (f.u(1,0,0) + f.u(0,1,0) / 3) } end",
+         0,
+         {0},
+         0},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        char text[200], planes[40];
+        char text[400], planes[40];
         snprintf(text, sizeof text,
-                 "local w = {} for i = 1, %d do w[i] = 1 / i end "
-                 "return stencil { name = 's', coefficients = w, %s }",
-                 cases[i].points, cases[i].spec);
+                 "local star7 = { 1, 1/2, 1/3, 1/4, 1/5, 1/6, 1/7 } "
+                 "return stencil { name = 's', %s }",
+                 cases[i].spec);
         snprintf(planes, sizeof planes, "\nconstexpr int ring = %d;", cases[i].planes);
         loaded l = the_spec(text);
         planning p = make(&l, cases[i].schedule, "sm_90");
