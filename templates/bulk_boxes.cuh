@@ -12,7 +12,7 @@ template <int elements> constexpr int packs_for = (elements + plan::vector - 1) 
 
 #if defined(PLAN_SHIFTED)
 constexpr int ring = PLAN_SHIFTED; // planes in shared memory
-template <int array> constexpr int first_cell();
+template <int array> __device__ constexpr int first_cell();
 #endif
 
 // Of one array in shared memory: a plane of the tile with what the shape reaches of it around.
@@ -49,7 +49,7 @@ template <int array> struct Box {
 
 #if defined(PLAN_SHIFTED)
 // Planes are shorter than those that the plan has room for, so there may be room for more of them.
-template <int array> constexpr int first_cell() {
+template <int array> __device__ constexpr int first_cell() {
     if constexpr (array == 0)
         return 0;
     else
