@@ -25,10 +25,11 @@ static const struct costs {
    overlap; bytes that a row of a tile takes longer for its ends, and how much less the rest takes,
    as no halo is a line; bytes on their way that are enough; where walks are cut; where warps are
    many. Of 64 figures of an H200 at 511³ and 16383x8191, stars of radius 1 to 4, float and double.
-   `pace` is a guess: the warp that asks does so several times a plane. */
+   `pace` is a guess: the warp that asks does so several times a plane; and `narrow`, of cells of 16
+   bits, which makes `auto` stay with `streamed`. */
 static const struct row_costs {
-    double overlap, share, ends, enough, cut, many, pace;
-} row_costs = {4, 0.99, 24, 100e3, 1.02, 1.04, 0.75e-6};
+    double overlap, share, ends, enough, cut, many, pace, narrow;
+} row_costs = {4, 0.99, 24, 100e3, 1.02, 1.04, 0.75e-6, 1.5};
 
 static const double lanes = 128, bytes_a_cycle = 128;
 enum { BANK_BYTES = 4 }; /* a lane takes them at least */
@@ -221,7 +222,8 @@ static double anywhere(const plan *p, const filling *f) {
     const double warps = f->together * bulk_readers(p) / WARP,
                  many = fmin(fmax((warps - FEW) / (MANY - FEW), 0), 1);
     return apart(p) * (row_costs.share + row_costs.ends / (p->tile[0] * bulk_cell_bytes(p))) *
-           (bulk_is_flat(p) ? 1 : 1 + (row_costs.many - 1) * many);
+           (bulk_is_flat(p) ? 1 : 1 + (row_costs.many - 1) * many) *
+           (bulk_is_narrow(p) ? row_costs.narrow : 1);
 }
 
 static void wide_cost(plan *p, const int64_t size[AXES]) {
