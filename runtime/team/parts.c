@@ -12,7 +12,7 @@ static int64_t larger(int64_t a, int64_t b) {
 }
 
 int64_t parts_steps(const program *p, const int64_t global[3], int64_t most) {
-    return steps_choose(p, global, most, false, false).steps;
+    return steps_choose(p, global, most, false, true).steps;
 }
 
 void parts_widths(const program *p, int64_t depth, int64_t low[3], int64_t high[3]) {

@@ -241,7 +241,11 @@ static void make_launch(job *j, run *r, const leap *by, const leap *next, int64_
     join_side(j, r);
     run_send(j, r, &r->launch, by, r->stream);
     r->launch.cleared = true;
-    steps_rotate(r->kernel->program, &r->launch, r->final);
+    /* Neighbours find levels in arrays: they know of no layers. */
+    if (by->steps > 1 && program_has_seconds(r->kernel->program))
+        steps_settle(j, r->kernel, &r->launch, r->final, r->stream);
+    else
+        steps_rotate(r->kernel->program, &r->launch, r->final);
     r->fresh -= by->steps;
 }
 
@@ -250,7 +254,7 @@ static void make_launch(job *j, run *r, const leap *by, const leap *next, int64_
 /* The next of so many steps. */
 static leap choose_leap(const run *r, int64_t left) {
     return steps_choose(r->kernel->program, r->part.global,
-                        left < r->part.steps ? left : r->part.steps, false, false);
+                        left < r->part.steps ? left : r->part.steps, false, r->launch.seconds);
 }
 
 static void make_steps(job *j, run *r) {

@@ -79,6 +79,29 @@ for second in v.prev 'v[2]'; do
     rm -r "$results/1" "$results/2x3"
 done
 
+begin 'launches of several steps of two levels, and the steps that they leave'
+cat >"$folder/levels.lua" <<'EOF'
+return stencil { name = "levels", dims = 2, boundary = "zero", fields = { u = { use = "inout", levels = 2, components = 2 } },
+  update = function(f)
+    local e = {}
+    for c = 1, 2 do
+      local v = f.u[c]
+      e[c] = 0.3 * v(0, 0) + 0.21 * v(1, 1) + 0.13 * v(-1, -1) + 0.1 * v(0, 1) - 0.19 * v.prev(0, 0)
+    end
+    return { u = e }
+  end }
+EOF
+npy f4 "$folder/levels.npy" '2, 13, 37' $(numbers 962 7)
+for schedule in 'temporal time=2' naive; do
+    for ranks in 1 2; do
+        exits 0 run $cpu --arch sm_90 "$folder/levels.lua" --input "$folder/levels.npy" --steps 5 --schedule "$schedule" \
+            --ranks $ranks --output "$results/${schedule%% *}-$ranks.npy"
+    done
+done
+alike "$results/temporal-1.npy" "$results/temporal-2.npy"
+alike "$results/temporal-1.npy" "$results/naive-1.npy"
+clear_results
+
 begin 'three dimensions'
 as_one 2x2x2 specs/heat3d7.lua --input "$folder/three.npy" --steps 5 --schedule naive
 as_one 3 specs/heat3d7.lua --input "$folder/three.npy" --steps 5 --schedule naive
