@@ -23,7 +23,7 @@ void checkpoint_describe(const arrays *a, const sg_kernel *kernel, int64_t steps
     snprintf(out->plan, sizeof out->plan, "%s", sg_kernel_text(kernel, SG_TEXT_PLAN));
     memcpy(out->size, a->size, sizeof out->size);
     for (int i = 0; i < a->count && out->count < CHECKPOINT_ARRAYS; i++)
-        if (arrays_changes(a, i)) {
+        if (arrays_remains(a, i)) {
             out->bytes[out->count] = arrays_cell(a, i);
             snprintf(out->names[out->count++], sizeof out->names[0], "%s", a->items[i].info.name);
         }

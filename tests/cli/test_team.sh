@@ -573,6 +573,21 @@ refused 2 '12 steps are made already' $again --steps 8 --restart "$folder/state"
 exits 0 run $cpu $again --steps 12 --restart "$folder/state" --ranks 2 --output "$results/b.npy"
 clear_results
 
+begin 'a restart without a step left has the results that no step reads'
+cat >"$folder/out.lua" <<'EOF'
+return stencil { name = "out", dims = 1, fields = { u = "inout", w = "out" },
+  update = function(f) return { u = (f.u(0) + f.u(1)) / 2, w = f.u(-1) * 3 } end }
+EOF
+exits 0 run $cpu "$folder/out.lua" --input u="$folder/one.npy" --steps 4 --schedule naive --checkpoint "$results/state" --every 2 \
+    --output u="$results/u.npy" --output w="$results/w.npy"
+for ranks in 1 3; do
+    exits 0 run $cpu "$folder/out.lua" --steps 4 --restart "$results/state" --ranks $ranks --output u="$results/u2.npy" \
+        --output w="$results/w2.npy"
+    alike "$results/u.npy" "$results/u2.npy"
+    alike "$results/w.npy" "$results/w2.npy"
+done
+clear_results
+
 begin 'what is no whole checkpoint of this run is refused'
 head -c 9000 "$folder/state" >"$folder/truncated"
 refused 3 'truncated' $again --steps 20 --restart "$folder/truncated" --ranks 2 \
