@@ -355,8 +355,12 @@ static const char *wrong_together(const options *o) {
         if (o->every_of[i] > 0 && (due >> i & 1) == 0)
             return phrase("--every %s=N: there is no --%s", every_words[i], every_words[i]);
     }
-    if (lacks[EVERY_CHECKPOINT] || (o->every > 0 && due == 0))
-        return "--checkpoint FILE and --every N need each other";
+    if (o->every > 0 && due == 0)
+        return phrase("--every %" PRId64 ": nothing is done every so many steps; add --snapshot, "
+                      "--monitor, --until or --checkpoint",
+                      o->every);
+    if (lacks[EVERY_CHECKPOINT])
+        return "--checkpoint FILE needs --every N";
     if (lacks[EVERY_MONITOR])
         return "--monitor and --until need --every N";
     if (lacks[EVERY_SNAPSHOT])

@@ -276,7 +276,7 @@ void results_examine(job *j, results *r, results_facts *out) {
     if (out->exists && lstat(r->path, &facts) == 0)
         out->bytes = facts.st_size;
     if (out->trouble == NULL && c == CONNECTED && sqlite3_db_readonly(r->database, "main") == 1)
-        out->trouble = "it is read-only";
+        out->trouble = results_read_only;
     if (out->trouble == NULL)
         out->trouble = user_folder_trouble(j, r->folder);
     results_leave(j, r);

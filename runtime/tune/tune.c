@@ -292,6 +292,7 @@ static void conclude(job *j, sweep *s, bool finished) {
                      .family = r->subject->family->name,
                      .name = r->subject->name,
                      .arch = r->gpu->arch,
+                     .gpu = r->gpu->name,
                      .dims = r->subject->family->dims(r->subject),
                      .steps = s->place.steps,
                      .candidate_count = s->space->count,

@@ -332,8 +332,8 @@ refused 2 '.npy, .vti and .pvti files' $heat --ranks 2 --output "$results/b.pgm"
 refused 3 'in C order' specs/heat2d5.lua --input "$folder/fortran.npy" --ranks 2 \
     --output "$results/b.npy"
 refused 2 '2 ranks along z' $heat --ranks 2x1x2 --output "$results/b.npy"
-refused 2 '--checkpoint FILE and --every N' $heat --ranks 2 --checkpoint "$results/c"
-refused 2 '--checkpoint FILE and --every N' $heat --ranks 2 --every 2
+refused 2 '--checkpoint FILE needs --every N' $heat --ranks 2 --checkpoint "$results/c"
+refused 2 "--every 2: nothing is done every so many steps" $heat --ranks 2 --every 2
 refused 3 'none' $heat --ranks 2 --output "$results/none/b.npy"
 refused 3 'missing.npy' specs/heat2d5.lua --input "$folder/missing.npy" --ranks 2 \
     --output "$results/b.npy"
