@@ -204,9 +204,9 @@ int checkpoint_begin(options *own, checkpoint *out) {
     memcpy(own->size, out->size, sizeof own->size);
     own->size_count = 3;
     if (own->steps < out->steps)
-        return complain(EXIT_USAGE, own->restart,
-                        "%" PRId64 " steps are made already; --steps counts all of them",
-                        out->steps);
+        return complain(EXIT_USAGE, own->restart, "%s made already; --steps counts all of them",
+                        out->steps == 1 ? "1 step is"
+                                        : phrase("%" PRId64 " steps are", out->steps));
     return EXIT_DONE;
 }
 

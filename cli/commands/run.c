@@ -232,7 +232,7 @@ static void describe(const arrays *a, const sg_kernel *kernel, const steps *made
     const char *what = a->is_grid
                            ? phrase("%" PRId64 " step%s of %s", made->made,
                                     made->made == 1 ? "" : "s", in_extents(a->size, a->info.dims))
-                           : phrase("%" PRId64 " %s", a->size[0], words_of(kernel)->points);
+                           : points_text(words_of(kernel), a->size[0]);
     text_printf(out, "%s: %s in %s on the %s device\n  plan     %s\n", a->name, what,
                 in_seconds(made->seconds), a->session->device.device,
                 sg_kernel_text(kernel, SG_TEXT_PLAN));

@@ -80,7 +80,8 @@ static void json_candidate(const sg_space *s, const sg_candidate *c, json *j) {
 }
 
 static void json_space(const sg_space *s, json *j) {
-    json_add(j, "family %s name %s dtype %s arch %s gpu %s", s->family, s->name, s->dtype, s->arch, s->gpu);
+    json_add(j, "family %s name %s dtype %s arch %s gpu %s", s->family, s->name, s->dtype, s->arch,
+             s->gpu);
     json_integers(j, "size", s->size, s->dims);
     json_add(j, "steps %" PRId64 " usual %s axes [", s->steps, s->usual);
     for (int a = 0; a < s->axis_count; a++)
@@ -276,8 +277,8 @@ static int sweep(session *s, const char *spec, const sg_build_options *how,
     progress_end();
     int code = first_failure(session_code(s, status), state.code);
     if (code == EXIT_DONE && *out != NULL && (*out)->best < 0 && asked_to_stop == 0)
-        code = complain(EXIT_DEVICE, spec, "none of %d candidates could be measured",
-                        (*out)->evaluation_count);
+        code = complain(EXIT_DEVICE, spec, "none of %s could be measured",
+                        counted((*out)->evaluation_count, "candidate"));
     return code;
 }
 

@@ -129,8 +129,9 @@ static void add_head(const sg_tuning *t, text *out) {
         text_printf(out, " %s", w->points);
     if (t->steps > 1)
         text_printf(out, ", %" PRId64 " steps", t->steps);
-    text_printf(out, ", %d of %d candidate%s for %s (%s) in %s", t->evaluation_count, t->candidate_count,
-                t->candidate_count == 1 ? "" : "s", t->gpu, t->arch, in_seconds(t->seconds));
+    text_printf(out, ", %d of %d candidate%s for %s (%s) in %s", t->evaluation_count,
+                t->candidate_count, t->candidate_count == 1 ? "" : "s", t->gpu, t->arch,
+                in_seconds(t->seconds));
     if (t->resumed > 0)
         text_printf(out, ", %d of them before", t->resumed);
     text_add(out, "\n");
@@ -145,9 +146,9 @@ static void add_plan(const char *title, const sg_evaluation *e, text *out) {
 static void add_again(const sg_tuning *t, text *out) {
     if (t->finalists > 0)
         text_printf(out,
-                    "  finals   the fastest %d, closer than times vary, timed in turns %d times: "
+                    "  finals   the fastest %d, closer than times vary, timed in turns %s: "
                     "the best won\n",
-                    t->finalists, t->rounds);
+                    t->finalists, counted(t->rounds, "time"));
     double clock[2] = {INFINITY, -INFINITY}, temperature[2] = {INFINITY, -INFINITY};
     for (int i = 0; i < t->drift_count; i++) {
         clock[0] = fmin(clock[0], t->drifts[i].clock); /* fmin and fmax pass over NAN */

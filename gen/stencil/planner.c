@@ -94,9 +94,10 @@ static void explain_gpu(const plan *p, text *t) {
     text_add(t, " bytes of device memory and ");
     text_number(t, e->shared_per_point, 3);
     text_printf(t,
-                " accesses to shared memory a point; about %d registers a thread, %d blocks of "
-                "%d threads a multiprocessor",
-                e->registers, e->blocks_resident, plan_threads(p));
+                " accesses to shared memory a point; about %d registers a thread, %s of %s a "
+                "multiprocessor",
+                e->registers, text_count(t->job, e->blocks_resident, "block"),
+                text_count(t->job, plan_threads(p), "thread"));
 }
 
 static void explain_processor(const plan *p, text *t) {
@@ -117,7 +118,8 @@ static const char *explain_choice(search *s, const char *runner_up, double facto
     if (s->tried.count > 1)
         text_printf(&t, "; the best of %d candidates by the model", s->tried.count);
     if (s->tried.count > 1 && plan_measured_count(s->measured) > 0)
-        text_printf(&t, " and %d measurements", plan_measured_count(s->measured));
+        text_printf(&t, " and %s",
+                    text_count(s->job, plan_measured_count(s->measured), "measurement"));
     if (runner_up != NULL) {
         text_printf(&t, ", %s expected to take ", runner_up);
         text_number(&t, factor, 3);

@@ -132,6 +132,10 @@ static arrangement *arrange_rest(job *j, const system_model *system, const famil
     arrangement *single = arrange_single(j, system, &own, true);
     if (is_one_launch(j, single) || system->stage_count == 1)
         return single;
+    if (is_one_launch(j, arrange_single(j, system, &own, false))) {
+        own.schedule = job_print(j, "1-%d: time=1", system->stage_count);
+        return arrange_single(j, system, &own, true);
+    }
     schedule wanted = {.method = 0}, chain = {.method = 0};
     text line = text_new(j);
     schedule_parse(j, line_of_launch(j, system, r->schedule), "schedule", &wanted);

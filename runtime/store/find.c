@@ -73,8 +73,8 @@ static const char *say_size(job *j, const result_size *s) {
     enum { OF_MATRIX = 6 };
     if (s->count != OF_MATRIX)
         return results_size_text(j, s);
-    return job_print(j, "%lldx%lld with %lld entries", (long long)s->number[0],
-                     (long long)s->number[1], (long long)s->number[2]);
+    return job_print(j, "%lldx%lld with %s", (long long)s->number[0], (long long)s->number[1],
+                     text_count(j, s->number[2], "entry"));
 }
 
 static void take(job *j, finding *f, const candidate *c, const char *plan, double median) {
