@@ -111,6 +111,15 @@ void text_number(text *t, double value, int digits) {
     plain_decimal(t, start);
 }
 
+const char *text_count(job *j, int64_t count, const char *noun) {
+    const size_t length = strlen(noun);
+    const bool y =
+        length > 1 && noun[length - 1] == 'y' && strchr("aeiou", noun[length - 2]) == NULL;
+    return count == 1 ? job_print(j, "1 %s", noun)
+                      : job_print(j, "%lld %.*s%s", (long long)count, (int)(length - y), noun,
+                                  y ? "ies" : "s");
+}
+
 /* Levenshtein's distance, one row at a time; words are short. */
 static size_t distance(const char *a, const char *b) {
     enum { LONGEST = 63 };

@@ -30,6 +30,9 @@ void text_float(text *, float value);
 /* A number for people: `digits` significant digits, '.' whatever the locale. */
 void text_number(text *, double value, int digits);
 
+/* "1 step", "0 steps", "2 entries". */
+const char *text_count(job *, int64_t count, const char *noun);
+
 /* Of `count` candidate words the one nearest to `word` by edit distance, or NULL where none
    is near enough to be a likely slip of the pen. */
 const char *text_nearest(const char *word, const char *const *words, size_t count);

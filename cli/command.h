@@ -76,6 +76,7 @@ void add_wrapped(text *, const char *begin, int indent, const char *string);
 
 /* A text in the command's memory. */
 const char *phrase(const char *format, ...) SG_PRINTF(1, 2);
+const char *counted(int64_t count, const char *noun); /* as text_count */
 
 /* "12.3 ms", "1.36 GB" (powers of 1000), "128x128x128". */
 const char *in_seconds(double seconds);

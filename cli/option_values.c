@@ -117,6 +117,17 @@ static void *place_of(options *o, const option *option) {
     return (char *)o + option->place;
 }
 
+bool set_once(options *o, const option *option, const char *value) {
+    const char **place = place_of(o, option);
+    if (value[0] == '\0')
+        return option_misused(option->name, value, "a word is needed");
+    if (*place != NULL)
+        return option_misused(option->name, value,
+                              phrase("the option is there already, with '%s'", *place));
+    *place = value;
+    return true;
+}
+
 bool set_file(options *o, const option *option, const char *value) {
     const size_t length = name_before_equals(value);
     const char *file = length > 0 ? value + length + 1 : value;

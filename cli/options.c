@@ -147,7 +147,7 @@ static const option table[] = {
     {"--until", "'NAME<NUMBER'",
      "for run: end once a sample of a monitor is so (<, <=, > or >=); a\n"
      "few more steps may be made before it is seen",
-     FOR_RUN, PLACE(until)},
+     FOR_RUN, SET(until, set_once)},
     {"--ranks", "2x2",
      "divide the grid among so many ranks, x first; one number: in the\n"
      "best way. Ranks are GPUs, or threads on the cpu device; under\n"
@@ -162,7 +162,7 @@ static const option table[] = {
     {"--checkpoint", "FILE",
      "for run: write the state of the run to FILE every N steps, which\n"
      "--every gives; FILE always holds a whole state",
-     FOR_RUN, PLACE(checkpoint)},
+     FOR_RUN, SET(checkpoint, set_once)},
     {"--snapshot", "NAME=FILE",
      "for run: write a field every N steps, which --every gives, while\n"
      "the next ones are made, to u-%06d.png, .pgm, .vti or .npy; %06d\n"
@@ -185,7 +185,7 @@ static const option table[] = {
     {"--restart", "FILE",
      "for run: go on from the state of a checkpoint, on any number of\n"
      "ranks, until --steps are made in all",
-     FOR_RUN, PLACE(restart)},
+     FOR_RUN, SET(restart, set_once)},
     {"--stop-on-nan", NULL,
      "for run: look for NaN and infinite values at least every 100\n"
      "steps; if there are any, write the outputs and end with exit code 1",

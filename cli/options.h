@@ -118,6 +118,7 @@ bool option_misused(const char *what, const char *value, const char *needed);
    error. */
 bool set_emit(options *, const option *, const char *value);
 bool set_parameter(options *, const option *, const char *value);
+bool set_once(options *, const option *, const char *value); /* a word; not a second time */
 bool set_file(options *, const option *, const char *value); /* bindings */
 bool set_monitor(options *, const option *, const char *value);
 bool set_points(options *, const option *, const char *value);

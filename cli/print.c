@@ -30,6 +30,10 @@ void add_wrapped(text *b, const char *begin, int indent, const char *string) {
     text_add(b, "\n");
 }
 
+const char *counted(int64_t count, const char *noun) {
+    return text_count(command_memory(), count, noun);
+}
+
 const char *phrase(const char *format, ...) {
     text out = new_text();
     va_list arguments;

@@ -125,8 +125,9 @@ static int open_ranks(ranks *r, const options *o) {
         return open_threads(r, count);
     const int code = open_mpi(r);
     if (code == EXIT_DONE && o->rank_axes > 0 && count != r->count)
-        return complain(EXIT_USAGE, NULL, "--ranks names %lld ranks, but %d processes were started",
-                        (long long)count, r->count);
+        return complain(EXIT_USAGE, NULL, "--ranks names %s, but %s started",
+                        counted(count, "rank"),
+                        r->count == 1 ? "1 process was" : phrase("%d processes were", r->count));
     return code;
 }
 

@@ -397,9 +397,14 @@ double result_points(const sg_result *r) {
     return points;
 }
 
+const char *points_text(const words *w, int64_t count) {
+    return count == 1 ? phrase("1%s", strchr(w->point, ' '))
+                      : phrase("%" PRId64 " %s", count, w->points);
+}
+
 const char *size_of_result(const sg_result *r) {
     if (!result_is_of_matrix(r))
         return in_extents(r->size, r->size_count);
-    return phrase("%" PRId64 "x%" PRId64 " with %" PRId64 " entries", r->size[0], r->size[1],
-                  r->size[MATRIX_ENTRIES]);
+    return phrase("%" PRId64 "x%" PRId64 " with %s", r->size[0], r->size[1],
+                  counted(r->size[MATRIX_ENTRIES], "entry"));
 }

@@ -81,6 +81,7 @@ typedef struct words {
     const char *way[2]; /* what words of a plan without a value mean: "format", "algorithm" */
 } words;
 
+const char *points_text(const words *, int64_t count); /* "1 element", "2 elements" */
 sg_kernel_info facts_of(const sg_kernel *);
 const words *words_of(const sg_kernel *);
 const words *words_of_kind(sg_kind); /* of lists, if the kind is not known */

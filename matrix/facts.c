@@ -270,11 +270,13 @@ static bool choose_stencil(job *j, const matrix *m, const packed_matrix *csr, st
     s->diagonals = as.diagonals;
     s->diagonal_count = as.diagonal_count;
     text_printf(why,
-                "stencil: %d diagonal%s of one value each %s compiled in; of %lld rows %lld lack "
-                "entries of them, %lld have others and are stored; ",
+                "stencil: %d diagonal%s of one value each %s compiled in; of %s %lld %s "
+                "entries of them, %lld %s others and %s stored; ",
                 s->diagonal_count, s->diagonal_count == 1 ? "" : "s",
-                s->diagonal_count == 1 ? "is" : "are", (long long)m->rows, (long long)rows.lacking,
-                (long long)rows.other);
+                s->diagonal_count == 1 ? "is" : "are", text_count(j, m->rows, "row"),
+                (long long)rows.lacking, rows.lacking == 1 ? "lacks" : "lack",
+                (long long)rows.other, rows.other == 1 ? "has" : "have",
+                rows.other == 1 ? "is" : "are");
     compare_bytes(why, &p, csr);
     return true;
 }
@@ -283,6 +285,13 @@ static bool choose_stencil(job *j, const matrix *m, const packed_matrix *csr, st
 static bool rows_are_even(const matrix *m, int64_t longest) {
     const double mean = (double)m->entries / (double)m->rows;
     return longest <= LONGEST || (m->rows >= MANY && (double)longest <= TIMES_MEAN * mean);
+}
+
+/* "hold all 7 entries", of so many blocks or diagonals. */
+static const char *holds_all(job *j, int64_t holders, const matrix *m) {
+    return job_print(j, "%s %s", holders == 1 ? "holds" : "hold",
+                     m->entries == 1 ? "the entry"
+                                     : job_print(j, "all %lld entries", (long long)m->entries));
 }
 
 static bool choose_bcsr(job *j, const matrix *m, const packed_matrix *csr, storage *s, text *why) {
@@ -297,9 +306,8 @@ static bool choose_bcsr(job *j, const matrix *m, const packed_matrix *csr, stora
     if (!suits(j, m, &p, most))
         return false;
     *s = as;
-    text_printf(why, "bcsr: %lld blocks of %d by %d hold all %lld entries; ",
-                (long long)p.arrays[1].extent[0], as.block_rows, as.block_cols,
-                (long long)m->entries);
+    text_printf(why, "bcsr: %s of %d by %d %s; ", text_count(j, p.arrays[1].extent[0], "block"),
+                as.block_rows, as.block_cols, holds_all(j, p.arrays[1].extent[0], m));
     compare_bytes(why, &p, csr);
     return true;
 }
@@ -322,11 +330,12 @@ static bool choose_padded(job *j, const matrix *m, int64_t longest, const packed
     }
     s->format = alike ? FORMAT_ELL : FORMAT_SELL;
     if (alike)
-        text_printf(why, "ell: rows of up to %lld entries pad %lld to %lld; ", (long long)longest,
-                    (long long)m->entries, (long long)(longest * m->rows));
+        text_printf(why, "ell: rows of up to %s pad %lld to %lld; ",
+                    text_count(j, longest, "entry"), (long long)m->entries,
+                    (long long)(longest * m->rows));
     else
-        text_printf(why, "sell: slices of rows of like length pad %lld entries to %lld; ",
-                    (long long)m->entries, (long long)sell.arrays[2].extent[0]);
+        text_printf(why, "sell: slices of rows of like length pad %s to %lld; ",
+                    text_count(j, m->entries, "entry"), (long long)sell.arrays[2].extent[0]);
     compare_bytes(why, p, csr);
     return true;
 }
@@ -339,8 +348,8 @@ static void choose_list(job *j, const matrix *m, const matrix_facts *f, const pa
     const int64_t diagonals = dia.arrays[0].extent[0];
     if (suits(j, m, &dia, (double)csr->bytes)) {
         s->format = FORMAT_DIA;
-        text_printf(why, "dia: %lld diagonal%s hold%s all %lld entries; ", (long long)diagonals,
-                    diagonals == 1 ? "" : "s", diagonals == 1 ? "s" : "", (long long)m->entries);
+        text_printf(why, "dia: %s %s; ", text_count(j, diagonals, "diagonal"),
+                    holds_all(j, diagonals, m));
         compare_bytes(why, &dia, csr);
         return;
     }
@@ -348,9 +357,10 @@ static void choose_list(job *j, const matrix *m, const matrix_facts *f, const pa
         (choose_bcsr(j, m, csr, s, why) || choose_padded(j, m, longest, csr, s, why)))
         return;
     s->format = FORMAT_CSR;
-    text_printf(why, "csr: rows have up to %lld entries where the mean is ", (long long)longest);
+    text_printf(why, "csr: rows have up to %s where the mean is ", text_count(j, longest, "entry"));
     text_number(why, (double)m->entries / (double)m->rows, 3);
-    text_printf(why, ", and %lld diagonals have one; ", (long long)diagonals);
+    text_printf(why, ", and %s %s one; ", text_count(j, diagonals, "diagonal"),
+                diagonals == 1 ? "has" : "have");
     count_bytes(why, csr->bytes);
 }
 

@@ -86,9 +86,10 @@ const char *stencil_refusal(job *j, const packed_matrix *p) {
             MOST_DIAGONALS);
     if (rows.other > p->rows / 2)
         return job_print(j,
-                         "%lld of the matrix's %lld rows have other entries than those of the "
-                         "stencil, whose %d diagonal%s compiled in",
-                         (long long)rows.other, (long long)p->rows, p->storage.diagonal_count,
+                         "%lld of the matrix's %s %s other entries than those of the stencil, "
+                         "whose %d diagonal%s compiled in",
+                         (long long)rows.other, text_count(j, p->rows, "row"),
+                         rows.other == 1 ? "has" : "have", p->storage.diagonal_count,
                          p->storage.diagonal_count == 1 ? " is" : "s are");
     return NULL;
 }

@@ -290,11 +290,14 @@ static int64_t read_place(const reader *r, int word, const char *what, int64_t m
     return place - 1;
 }
 
+static const char *promised(const reader *r) {
+    return text_count(r->job, r->promised, r->kind == COORDINATE ? "entry" : "value");
+}
+
 static void read_line_of(reader *r, int least, int most, const char *what, int64_t done) {
     if (!read_words(r))
-        refuse(r, "the file ends after %lld of the %lld %s that line %d promises", (long long)done,
-               (long long)r->promised, r->kind == COORDINATE ? "entries" : "values",
-               r->promised_at);
+        refuse(r, "the file ends after %lld of the %s that line %d promises", (long long)done,
+               promised(r), r->promised_at);
     if (r->count < least || r->count > most)
         refuse(r, "a line must have %s", what);
 }
@@ -363,8 +366,7 @@ void market_read(job *j, FILE *file, const char *name, assembly *out) {
     else
         read_entries(&r);
     if (read_words(&r))
-        refuse(&r, "there are more than the %lld %s that line %d promises", (long long)r.promised,
-               r.kind == COORDINATE ? "entries" : "values", r.promised_at);
+        refuse(&r, "there are more than the %s that line %d promises", promised(&r), r.promised_at);
     end_locale(j, r.plain);
     assembly_settle(j, out);
 }

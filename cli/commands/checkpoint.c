@@ -23,7 +23,7 @@ void checkpoint_describe(const arrays *a, const sg_kernel *kernel, int64_t steps
     snprintf(out->plan, sizeof out->plan, "%s", sg_kernel_text(kernel, SG_TEXT_PLAN));
     memcpy(out->size, a->size, sizeof out->size);
     for (int i = 0; i < a->count && out->count < CHECKPOINT_ARRAYS; i++)
-        if (arrays_changes(a, i)) {
+        if (arrays_remains(a, i)) {
             out->bytes[out->count] = arrays_cell(a, i);
             snprintf(out->names[out->count++], sizeof out->names[0], "%s", a->items[i].info.name);
         }
@@ -204,9 +204,9 @@ int checkpoint_begin(options *own, checkpoint *out) {
     memcpy(own->size, out->size, sizeof own->size);
     own->size_count = 3;
     if (own->steps < out->steps)
-        return complain(EXIT_USAGE, own->restart,
-                        "%" PRId64 " steps are made already; --steps counts all of them",
-                        out->steps);
+        return complain(EXIT_USAGE, own->restart, "%s made already; --steps counts all of them",
+                        out->steps == 1 ? "1 step is"
+                                        : phrase("%" PRId64 " steps are", out->steps));
     return EXIT_DONE;
 }
 

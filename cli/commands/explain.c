@@ -58,13 +58,13 @@ static int formats_collect(session *s, const char *path, const sg_matrix *matrix
 static void add_matrix(const formats *f, text *out) {
     const sg_matrix_info *m = &f->matrix;
     text_printf(out,
-                "\n  matrix   %s: M = %" PRId64 " rows, N = %" PRId64 " columns, nnz = %" PRId64
-                " entries%s\n           rows of %" PRId64 " to K = %" PRId64
-                " entries, %.3g on average (deviation %.3g), %" PRId64 " empty; %" PRId64
-                " diagonals, bandwidth %" PRId64 "\n\n",
-                f->path, m->rows, m->columns, m->entries, m->symmetric ? ", symmetric" : "",
-                m->shortest_row, m->longest_row, m->mean_row, m->row_deviation, m->empty_rows,
-                m->diagonals, m->bandwidth);
+                "\n  matrix   %s: M = %s, N = %s, nnz = %s%s\n           rows of %" PRId64
+                " to K = %s, %.3g on average (deviation %.3g), %" PRId64
+                " empty; %s, bandwidth %" PRId64 "\n\n",
+                f->path, counted(m->rows, "row"), counted(m->columns, "column"),
+                counted(m->entries, "entry"), m->symmetric ? ", symmetric" : "", m->shortest_row,
+                counted(m->longest_row, "entry"), m->mean_row, m->row_deviation, m->empty_rows,
+                counted(m->diagonals, "diagonal"), m->bandwidth);
 }
 
 /* The formulas have letters of several bytes; printf would count bytes. */

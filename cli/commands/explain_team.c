@@ -97,7 +97,7 @@ static void add_link(const outlook *u, int link, int dims, text *out) {
                     p->high[axis]);
     text_printf(out, "  %-19s %5" PRId64 "  %-17s %-19s %9s %9s  %s, %.3f, %s\n", link_words[link],
                 depth, wide.data,
-                phrase("%s, %d messages", in_bytes((double)f->bytes), f->messages),
+                phrase("%s, %s", in_bytes((double)f->bytes), counted(f->messages, "message")),
                 in_seconds(f->interior_seconds), in_seconds(f->exchange_seconds),
                 in_seconds(f->seconds), efficiency(u, f), hiding(f, depth));
 }

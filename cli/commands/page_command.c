@@ -178,7 +178,7 @@ static int write_page(const reporting *p, const page *filled, const char *path, 
     page_write(filled, &html);
     if (!output_finish(out, html.data, html.length))
         return EXIT_DATA;
-    text_printf(&said, "%s: %d candidates of %s at %s on %s\n", path, filled->count,
+    text_printf(&said, "%s: %s of %s at %s on %s\n", path, counted(filled->count, "candidate"),
                 sg_kernel_text(p->kernel, SG_TEXT_NAME), size_of_result(&filled->rows[0]),
                 filled->rows[0].device_name);
     return say(&said);

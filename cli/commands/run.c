@@ -232,7 +232,7 @@ static void describe(const arrays *a, const sg_kernel *kernel, const steps *made
     const char *what = a->is_grid
                            ? phrase("%" PRId64 " step%s of %s", made->made,
                                     made->made == 1 ? "" : "s", in_extents(a->size, a->info.dims))
-                           : phrase("%" PRId64 " %s", a->size[0], words_of(kernel)->points);
+                           : points_text(words_of(kernel), a->size[0]);
     text_printf(out, "%s: %s in %s on the %s device\n  plan     %s\n", a->name, what,
                 in_seconds(made->seconds), a->session->device.device,
                 sg_kernel_text(kernel, SG_TEXT_PLAN));
@@ -355,8 +355,12 @@ static const char *wrong_together(const options *o) {
         if (o->every_of[i] > 0 && (due >> i & 1) == 0)
             return phrase("--every %s=N: there is no --%s", every_words[i], every_words[i]);
     }
-    if (lacks[EVERY_CHECKPOINT] || (o->every > 0 && due == 0))
-        return "--checkpoint FILE and --every N need each other";
+    if (o->every > 0 && due == 0)
+        return phrase("--every %" PRId64 ": nothing is done every so many steps; add --snapshot, "
+                      "--monitor, --until or --checkpoint",
+                      o->every);
+    if (lacks[EVERY_CHECKPOINT])
+        return "--checkpoint FILE needs --every N";
     if (lacks[EVERY_MONITOR])
         return "--monitor and --until need --every N";
     if (lacks[EVERY_SNAPSHOT])

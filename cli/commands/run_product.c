@@ -71,9 +71,10 @@ void product_json(const arrays *a, json *j) {
 
 void product_text(const arrays *a, text *out) {
     text_printf(out,
-                "  matrix   %s: %" PRId64 " rows, %" PRId64 " columns, %" PRId64 " entries\n"
+                "  matrix   %s: %s, %s, %s\n"
                 "  stored   as %s, converted by %s in %s, brought to the device in %s\n",
-                a->matrix_path, a->matrix_info.rows, a->matrix_info.columns, a->matrix_info.entries,
+                a->matrix_path, counted(a->matrix_info.rows, "row"),
+                counted(a->matrix_info.columns, "column"), counted(a->matrix_info.entries, "entry"),
                 a->conversion.format, a->conversion.on_device ? "kernels" : "the host",
                 in_seconds(a->conversion.convert_seconds),
                 in_seconds(a->conversion.upload_seconds));

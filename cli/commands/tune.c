@@ -45,8 +45,8 @@ static bool add_candidates(const sg_space *s, text *out) {
 
 static void add_space(const sg_space *s, text *out) {
     const words *w = words_of_kind(s->kind);
-    text_printf(out, "%s: %d candidate%s, %s, for %s, %s", s->name, s->candidate_count,
-                s->candidate_count == 1 ? "" : "s", s->dtype, s->arch,
+    text_printf(out, "%s: %d candidate%s, %s, for %s (%s), %s", s->name, s->candidate_count,
+                s->candidate_count == 1 ? "" : "s", s->dtype, s->gpu, s->arch,
                 in_extents(s->size, s->dims));
     if (!w->is_grid)
         text_printf(out, " %s", w->points);
@@ -54,7 +54,7 @@ static void add_space(const sg_space *s, text *out) {
         text_printf(out, ", %" PRId64 " steps", s->steps);
     text_add(out, "\n\n");
     if (add_candidates(s, out))
-        text_printf(out, "\n  times are what the model expects on %s", s->arch);
+        text_printf(out, "\n  times are what the model expects on %s", s->gpu);
     text_printf(out, "\n* what a build takes by the model%s%s\n",
                 s->usual_index < 0 ? ", which tune leaves out: " : "",
                 s->usual_index < 0 ? s->usual : "");
@@ -80,7 +80,8 @@ static void json_candidate(const sg_space *s, const sg_candidate *c, json *j) {
 }
 
 static void json_space(const sg_space *s, json *j) {
-    json_add(j, "family %s name %s dtype %s arch %s", s->family, s->name, s->dtype, s->arch);
+    json_add(j, "family %s name %s dtype %s arch %s gpu %s", s->family, s->name, s->dtype, s->arch,
+             s->gpu);
     json_integers(j, "size", s->size, s->dims);
     json_add(j, "steps %" PRId64 " usual %s axes [", s->steps, s->usual);
     for (int a = 0; a < s->axis_count; a++)
@@ -276,8 +277,8 @@ static int sweep(session *s, const char *spec, const sg_build_options *how,
     progress_end();
     int code = first_failure(session_code(s, status), state.code);
     if (code == EXIT_DONE && *out != NULL && (*out)->best < 0 && asked_to_stop == 0)
-        code = complain(EXIT_DEVICE, spec, "none of %d candidates could be measured",
-                        (*out)->evaluation_count);
+        code = complain(EXIT_DEVICE, spec, "none of %s could be measured",
+                        counted((*out)->evaluation_count, "candidate"));
     return code;
 }
 

@@ -282,9 +282,10 @@ int components_cut(array *item, int dims) {
                         whole, item->parts);
     if (f->dims != dims + 1 || f->size[dims] != item->parts)
         return complain(EXIT_DATA, f->path,
-                        "%d dimensions, the first of %" PRId64 ", but %s has %d: its %d components "
-                        "and those of the grid",
-                        f->dims, f->size[f->dims - 1], whole, dims + 1, item->parts);
+                        "%s, the first of %" PRId64 ", but %s has %d: its %d components and those "
+                        "of the grid",
+                        counted(f->dims, "dimension"), f->size[f->dims - 1], whole, dims + 1,
+                        item->parts);
     if (f->npy.fortran)
         return complain(EXIT_DATA, f->path, "components are read in C order, and this is none");
     f->dims = f->npy.dims = dims;

@@ -113,6 +113,10 @@ bool arrays_is(const arrays *, sg_kind);
 /* Whether steps change what the item holds: a level of an inout field that is read. */
 bool arrays_changes(const arrays *, int item);
 
+/* Whether what the item holds after a step is a part of the run's state: what steps change, and
+   results that no step reads, which nothing else has if a restart has no step left to make. */
+bool arrays_remains(const arrays *, int item);
+
 /* The bytes of an element. */
 static inline size_t arrays_cell(const arrays *a, int item) {
     return dtype_words[a->items[item].type].bytes;

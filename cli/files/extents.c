@@ -90,8 +90,9 @@ static int same_length(const arrays *a, const char *one, const char *other) {
     if (i < 0 || j < 0 || a->grids[i].size[0] == a->grids[j].size[0])
         return EXIT_DONE;
     return complain(EXIT_DATA, a->items[j].input,
-                    "%" PRId64 " elements, but %s has %" PRId64 "; %s and %s are of one length",
-                    a->grids[j].size[0], a->items[i].input, a->grids[i].size[0], one, other);
+                    "%s, but %s has %" PRId64 "; %s and %s are of one length",
+                    counted(a->grids[j].size[0], "element"), a->items[i].input, a->grids[i].size[0],
+                    one, other);
 }
 
 static int measure_reduce(arrays *a) {
@@ -131,14 +132,14 @@ static int measure_spmv(arrays *a) {
     const sg_matrix_info *m = &a->matrix_info;
     const int64_t vectors = a->grids[x].size[1];
     if (a->grids[x].size[0] != m->columns)
-        return complain(EXIT_DATA, a->items[x].input,
-                        "%" PRId64 " elements, but %s has %" PRId64 " columns", a->grids[x].size[0],
-                        a->matrix_path, m->columns);
+        return complain(EXIT_DATA, a->items[x].input, "%s, but %s has %s",
+                        counted(a->grids[x].size[0], "element"), a->matrix_path,
+                        counted(m->columns, "column"));
     if (a->items[y].input != NULL &&
         (a->grids[y].size[0] != m->rows || a->grids[y].size[1] != vectors))
-        return complain(EXIT_DATA, a->items[y].input,
-                        "%" PRId64 " elements, but %s has %" PRId64 " rows", a->grids[y].size[0],
-                        a->matrix_path, m->rows);
+        return complain(EXIT_DATA, a->items[y].input, "%s, but %s has %s",
+                        counted(a->grids[y].size[0], "element"), a->matrix_path,
+                        counted(m->rows, "row"));
     set_extents(a, y, a->items[x].dims, m->rows, vectors);
     a->size[0] = m->entries;
     return EXIT_DONE;
@@ -150,8 +151,9 @@ static int judge_count(const arrays *a) {
     if (o->size_count == 0 || o->size[0] == a->size[0])
         return EXIT_DONE;
     return complain(EXIT_DATA, a->matrix_path != NULL ? a->matrix_path : a->items[0].input,
-                    "%" PRId64 " %s are in the files, but --size is %" PRId64, a->size[0],
-                    words_of(a->plan)->points, o->size[0]);
+                    "%s %s in the files, but --size is %" PRId64,
+                    points_text(words_of(a->plan), a->size[0]), a->size[0] == 1 ? "is" : "are",
+                    o->size[0]);
 }
 
 static int measure_lists(arrays *a) {

@@ -91,8 +91,8 @@ static bool judge_size(FILE *file, const pgm *image, text *error) {
     const int64_t left = (int64_t)status.st_size - (int64_t)at;
     if (left == least || (image->plain && left > least))
         return true;
-    text_printf(error, "the file is %s than its header says (%" PRId64 " samples)",
-                left < least ? "shorter" : "longer", samples);
+    text_printf(error, "the file is %s than its header says (%s)",
+                left < least ? "shorter" : "longer", text_count(error->job, samples, "sample"));
     return false;
 }
 

@@ -164,6 +164,11 @@ bool arrays_changes(const arrays *a, int index) {
     return false;
 }
 
+bool arrays_remains(const arrays *a, int index) {
+    const array *item = &a->items[index];
+    return arrays_changes(a, index) || (array_is_written(item) && item->info.reads < 0);
+}
+
 static int default_levels(arrays *a) {
     for (int i = 0; i < a->count; i++) {
         const sg_array_info *w = &a->items[i].info;

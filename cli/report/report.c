@@ -62,8 +62,8 @@ static void add_judged(const report *r, text *out) {
     const sg_check_result *c = &r->check;
     const words *w = words_of(r->kernel);
     if (!w->is_grid)
-        text_printf(out, "%" PRId64 " %s, %" PRId64 " number%s compared", c->points, w->points,
-                    c->judged, c->judged == 1 ? "" : "s");
+        text_printf(out, "%s, %s compared", points_text(w, c->points),
+                    counted(c->judged, "number"));
     else if (c->judged == c->points)
         text_printf(out, "all %" PRId64 " points of ", c->points);
     else

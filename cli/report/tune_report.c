@@ -129,8 +129,9 @@ static void add_head(const sg_tuning *t, text *out) {
         text_printf(out, " %s", w->points);
     if (t->steps > 1)
         text_printf(out, ", %" PRId64 " steps", t->steps);
-    text_printf(out, ", %d of %d candidates for %s in %s", t->evaluation_count, t->candidate_count,
-                t->arch, in_seconds(t->seconds));
+    text_printf(out, ", %d of %d candidate%s for %s (%s) in %s", t->evaluation_count,
+                t->candidate_count, t->candidate_count == 1 ? "" : "s", t->gpu, t->arch,
+                in_seconds(t->seconds));
     if (t->resumed > 0)
         text_printf(out, ", %d of them before", t->resumed);
     text_add(out, "\n");
@@ -145,9 +146,9 @@ static void add_plan(const char *title, const sg_evaluation *e, text *out) {
 static void add_again(const sg_tuning *t, text *out) {
     if (t->finalists > 0)
         text_printf(out,
-                    "  finals   the fastest %d, closer than times vary, timed in turns %d times: "
+                    "  finals   the fastest %d, closer than times vary, timed in turns %s: "
                     "the best won\n",
-                    t->finalists, t->rounds);
+                    t->finalists, counted(t->rounds, "time"));
     double clock[2] = {INFINITY, -INFINITY}, temperature[2] = {INFINITY, -INFINITY};
     for (int i = 0; i < t->drift_count; i++) {
         clock[0] = fmin(clock[0], t->drifts[i].clock); /* fmin and fmax pass over NAN */
@@ -217,7 +218,7 @@ static void json_drift(const sg_drift *d, json *j) {
 void tune_report_json(const sg_tuning *t, json *j) {
     const sg_evaluation *best = t->best >= 0 ? &t->evaluations[t->best] : NULL;
     const sg_evaluation *usual = t->usual >= 0 ? &t->evaluations[t->usual] : NULL;
-    json_add(j, "family %s name %s arch %s", t->family, t->name, t->arch);
+    json_add(j, "family %s name %s arch %s gpu %s", t->family, t->name, t->arch, t->gpu);
     json_integers(j, "size", t->size, t->dims);
     json_add(j,
              "steps %" PRId64 " candidates %d best %s best_seconds %g usual %s usual_seconds %g "

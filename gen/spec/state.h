@@ -45,6 +45,7 @@ typedef struct spec_update {
     bool partial;          /* a stage: it returns a table of the fields that it writes */
     const bool *unwritten; /* by field: scratch that no stage has written yet; NULL: none is */
     int line;              /* of a stage's function, where errors of its results belong; 0 */
+    bool bare;             /* the spec names no fields: functions are given the field itself */
 } spec_update;
 
 typedef struct spec_state {

@@ -71,8 +71,8 @@ static void read_list(lua_State *L, stencil_reading *b, expr_id *values) {
         spec_fail(L, "a list of coefficients needs a shape");
     const int count = spec_list(L, -1, "coefficients", SPEC_MAX_POINTS);
     if (count != b->shape->count)
-        spec_fail(L, "coefficients: the shape has %d points, the list has %d", b->shape->count,
-                  count);
+        spec_fail(L, "coefficients: the shape has %s, the list has %d",
+                  text_count(spec_of(L)->job, b->shape->count, "point"), count);
     for (int i = 0; i < count; i++)
         values[i] = get_coefficient(L, i);
 }
@@ -253,8 +253,8 @@ static int check_length(lua_State *L, filter *f, const int at[AXES], int depth) 
         spec_fail(L, "%s: %d weights along %c; at most %d reach %d points to each side",
                   where(L, at, depth), count, axis_names[axis], SPEC_EDGE, MAX_REACH);
     if (f->size[axis] != 0 && count != f->size[axis])
-        spec_fail(L, "%s: %d entries, where the lists before it have %d", where(L, at, depth),
-                  count, f->size[axis]);
+        spec_fail(L, "%s: %s, where the lists before it have %d", where(L, at, depth),
+                  text_count(spec_of(L)->job, count, "entry"), f->size[axis]);
     return f->size[axis] = count;
 }
 

@@ -86,6 +86,13 @@ static int call_field(lua_State *L) {
     return 1;
 }
 
+/* Whether it is u.u: where a spec names no fields, its functions may still read f.u. */
+static bool is_itself(const spec_state *s, const spec_field *f, const char *key) {
+    const spec_update *u = s->update;
+    return u != NULL && f->serial == s->serial && u->bare && !f->previous &&
+           strcmp(key, u->model->fields[f->field].name) == 0;
+}
+
 /* u.prev */
 static int index_field(lua_State *L) {
     const spec_state *s = spec_of(L);
@@ -94,6 +101,10 @@ static int index_field(lua_State *L) {
     if (lua_type(L, 2) != LUA_TSTRING)
         spec_fail(L, "a field's points are read as u(dx, dy), not with [ ]; got %s",
                   spec_describe(L, 2));
+    if (is_itself(s, f, lua_tostring(L, 2))) {
+        lua_pushvalue(L, 1);
+        return 1;
+    }
     if (strcmp(lua_tostring(L, 2), "prev") != 0)
         spec_fail_unknown(L, "key", " of a field", 2, known, 1);
     if (s->update == NULL || f->serial != s->serial)
@@ -267,6 +278,7 @@ void spec_push_positions(lua_State *L) {
 }
 
 void spec_push_fields(lua_State *L, const model *m, bool named) {
+    spec_of(L)->update->bare = !named;
     if (!named)
         push_field(L, 0, false);
     else

@@ -156,6 +156,12 @@ typedef struct plan {
 plan *plan_make(job *, const model *, const schedule *wanted, const gpu *, const int64_t size[AXES],
                 int64_t steps);
 
+/* A single step of those that launches of several steps leave. Where the constraints leave the
+   method open, it makes each point by the update as it is written, so that every size, and so every
+   part of a team's grid, gets the same bytes. */
+plan *plan_make_rest(job *, const model *, const schedule *wanted, const gpu *,
+                     const int64_t size[AXES]);
+
 /* What plan_make compares. candidate: a plan that meets wanted[which], and the seconds a step that
    it is thought to take, also where a run's last steps need other launches. refused: the first
    reason why a method has fewer candidates. */

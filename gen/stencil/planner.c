@@ -50,7 +50,17 @@ static void visit(search *s, const plan *p) {
         v->candidate(v->user, s->which, p, seconds_a_step(s, p));
 }
 
+/* Whether each point is computed by itself, by the update as it is written: plans that do so leave
+   the same bytes, whatever their method and size. Partial sums are added in another order. */
+static bool makes_points(const plan *p) {
+    return p->pass_count == 0 && !p->form->sums && !p->form->constant;
+}
+
 void search_keep(search *s, plan *p) {
+    if (s->by_points && !makes_points(p)) {
+        search_refuse(s, "it adds in another order than the update as it is written");
+        return;
+    }
     if (p->pass_count == 0)
         p->estimate.seconds *= plan_measured_factor(s->measured, p, s->size);
     if (is_better(s, p, s->best))
@@ -84,9 +94,10 @@ static void explain_gpu(const plan *p, text *t) {
     text_add(t, " bytes of device memory and ");
     text_number(t, e->shared_per_point, 3);
     text_printf(t,
-                " accesses to shared memory a point; about %d registers a thread, %d blocks of "
-                "%d threads a multiprocessor",
-                e->registers, e->blocks_resident, plan_threads(p));
+                " accesses to shared memory a point; about %d registers a thread, %s of %s a "
+                "multiprocessor",
+                e->registers, text_count(t->job, e->blocks_resident, "block"),
+                text_count(t->job, plan_threads(p), "thread"));
 }
 
 static void explain_processor(const plan *p, text *t) {
@@ -107,7 +118,8 @@ static const char *explain_choice(search *s, const char *runner_up, double facto
     if (s->tried.count > 1)
         text_printf(&t, "; the best of %d candidates by the model", s->tried.count);
     if (s->tried.count > 1 && plan_measured_count(s->measured) > 0)
-        text_printf(&t, " and %d measurements", plan_measured_count(s->measured));
+        text_printf(&t, " and %s",
+                    text_count(s->job, plan_measured_count(s->measured), "measurement"));
     if (runner_up != NULL) {
         text_printf(&t, ", %s expected to take ", runner_up);
         text_number(&t, factor, 3);
@@ -206,17 +218,30 @@ static plan *search_whole(search *s) {
     return p;
 }
 
+static const schedule free_step = {.time = 1};
+
+/* A single step under these constraints, of the steps that whole launches leave. The size decides
+   which plan is best, and a team's parts have other sizes than the grid: so all those that may be
+   chosen leave the same bytes. */
+static plan *rest(job *j, const plan_facts *f, const schedule *wanted, const gpu *t,
+                  const int64_t size[AXES]) {
+    search one = search_new(j, f, wanted, t, size, 1);
+    one.by_points = wanted->method == 0;
+    return search_best(&one);
+}
+
+plan *plan_make_rest(job *j, const model *m, const schedule *wanted, const gpu *t,
+                     const int64_t size[AXES]) {
+    return rest(j, plan_facts_new(j, m), wanted, t, size);
+}
+
 plan *plan_make(job *j, const model *m, const schedule *wanted, const gpu *t,
                 const int64_t size[AXES], int64_t steps) {
     const plan_facts *f = plan_facts_new(j, m);
     search s = search_new(j, f, wanted, t, size, steps);
     if (!wants_fused(&s))
         return search_whole(&s);
-    /* The steps that whole launches leave are made one by one, as well as that can be done without
-       constraints. */
-    const schedule free = {.time = 1};
-    search one = search_new(j, f, &free, t, size, 1);
-    s.single = search_best(&one);
+    s.single = rest(j, f, &free_step, t, size);
     plan *p = search_whole(&s);
     if (plan_method(p)->fused)
         p->single = s.single;
@@ -242,14 +267,12 @@ static bool visit_those(search *s, bool suited) {
 
 void plan_visit(job *j, const model *m, const schedule *wanted, int count, const gpu *t,
                 const int64_t size[AXES], int64_t steps, const plan_visitor *visitor) {
-    const schedule free = {.time = 1};
     search s = search_new(j, plan_facts_new(j, m), wanted, t, size, steps);
-    search one = search_new(j, s.facts, &free, t, size, 1);
     s.visitor = visitor;
     for (s.which = 0; s.which < count; s.which++) {
         s.wanted = &wanted[s.which];
         if (wants_fused(&s) && s.single == NULL)
-            s.single = search_best(&one);
+            s.single = rest(j, s.facts, &free_step, t, size);
         if (!visit_those(&s, true))
             visit_those(&s, false);
     }

@@ -60,7 +60,8 @@ struct search {
     const gpu *gpu;
     const int64_t *size;
     int64_t steps;
-    plan *single; /* how one step is made where others are fused; NULL where none are */
+    bool by_points; /* keeps only plans that make each point by itself, as the update is written */
+    plan *single;   /* how one step is made where others are fused; NULL where none are */
     plan *best;
     schedule_set tried;          /* constraints may make several candidates the same */
     const char *refusal;         /* the first, of the method at hand */

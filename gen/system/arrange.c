@@ -107,7 +107,9 @@ void system_print_constraints(job *j, const system_model *system, const char *li
 
 static const plan *plan_stage(const arranging *a, const system_stage *stage, const char *line) {
     const schedule wanted = wanted_of(a->job, stage, line);
-    const plan *p = plan_make(a->job, stage->model, &wanted, a->request->gpu, a->request->size, 1);
+    const int64_t *size = a->request->size;
+    const plan *p = a->rest ? plan_make_rest(a->job, stage->model, &wanted, a->request->gpu, size)
+                            : plan_make(a->job, stage->model, &wanted, a->request->gpu, size, 1);
     if (p->single != NULL || p->pass_count > 0)
         job_fail(a->job, FAULT_PLAN, stage->model->file, stage->model->line,
                  "method %s: a stage of a system makes one step a launch; leave time out",
@@ -293,9 +295,10 @@ arrangement *arrangement_new(job *j, const system_model *system) {
     return out;
 }
 
-arrangement *arrange_single(job *j, const system_model *system, const family_request *r) {
+arrangement *arrange_single(job *j, const system_model *system, const family_request *r,
+                            bool rest) {
     arrangement *out = arrangement_new(j, system);
-    arranging a = {j, system, r, r->schedule, out};
+    arranging a = {j, system, r, r->schedule, out, rest};
     if (a.line != NULL && arranging_has_parts(a.line))
         follow_parts(&a);
     else
@@ -314,7 +317,7 @@ int system_groupings(job *j, const system_model *system, const family_request *r
                      arrangement *out[SYSTEM_GROUPINGS]) {
     static const double more[SYSTEM_GROUPINGS] = {0, 1, -1}; /* as few launches, as many */
     out[0] = arrangement_new(j, system);
-    arranging a = {j, system, r, r->schedule, out[0]};
+    arranging a = {j, system, r, r->schedule, out[0], false};
     int count = 1;
     if (a.line != NULL && arranging_has_parts(a.line)) {
         follow_parts(&a);

@@ -24,6 +24,7 @@ typedef struct arranging {
     const family_request *request;
     const char *line; /* of the request; NULL: none */
     arrangement *out;
+    bool rest; /* for the steps that launches of several steps leave: see plan_make_rest */
 } arranging;
 
 arrangement *arrangement_new(job *, const system_model *);
@@ -31,8 +32,8 @@ arrangement *arrangement_new(job *, const system_model *);
 /* Plans a launch of these stages under the constraints of a line, and adds it. */
 void arranging_add(arranging *, const system_stage *, const char *line);
 
-/* Launches of a single step. */
-arrangement *arrange_single(job *, const system_model *, const family_request *);
+/* Launches of a single step; `rest`: of those that launches of several steps leave. */
+arrangement *arrange_single(job *, const system_model *, const family_request *, bool rest);
 
 /* ---- stages in one launch (fuse.c, chain.c) -------------------------------------------------- */
 

@@ -56,7 +56,7 @@ static arrangement *arrange_steps(job *j, const arrangement *single, const famil
                                   int steps, const char **why) {
     const system_model *system = single->system;
     arrangement *out = arrangement_new(j, system);
-    arranging a = {j, system, r, NULL, out};
+    arranging a = {j, system, r, NULL, out, false};
     system_stage stage;
     *why = "a step takes several launches";
     if (!is_one_launch(j, single) ||
@@ -110,7 +110,7 @@ static int choose_steps(job *j, const arrangement *single, const family_request 
 
 /* Runs of several steps on a GPU, of 2D systems of which nothing is asked. */
 static arrangement *arrange_freely(job *j, const system_model *system, const family_request *r) {
-    arrangement *single = arrange_single(j, system, r);
+    arrangement *single = arrange_single(j, system, r, false), *rest;
     const char *why;
     family_request own = *r;
     if (r->schedule != NULL || r->gpu->processor != NULL || r->steps < 2 ||
@@ -118,7 +118,10 @@ static arrangement *arrange_freely(job *j, const system_model *system, const fam
         return single;
     own.schedule = "chained vec=1 lane=2";
     const int steps = choose_steps(j, single, &own);
-    return steps > 1 ? arrange_steps(j, single, &own, steps, &why) : single;
+    if (steps == 1)
+        return single;
+    rest = arrange_single(j, system, r, true);
+    return is_one_launch(j, rest) ? arrange_steps(j, rest, &own, steps, &why) : single;
 }
 
 /* The single steps of a run that several steps a launch do not divide: the planner's own if that is
@@ -126,9 +129,13 @@ static arrangement *arrange_freely(job *j, const system_model *system, const fam
 static arrangement *arrange_rest(job *j, const system_model *system, const family_request *r) {
     family_request own = *r;
     own.schedule = NULL;
-    arrangement *single = arrange_single(j, system, &own);
+    arrangement *single = arrange_single(j, system, &own, true);
     if (is_one_launch(j, single) || system->stage_count == 1)
         return single;
+    if (is_one_launch(j, arrange_single(j, system, &own, false))) {
+        own.schedule = job_print(j, "1-%d: time=1", system->stage_count);
+        return arrange_single(j, system, &own, true);
+    }
     schedule wanted = {.method = 0}, chain = {.method = 0};
     text line = text_new(j);
     schedule_parse(j, line_of_launch(j, system, r->schedule), "schedule", &wanted);
@@ -137,7 +144,7 @@ static arrangement *arrange_rest(job *j, const system_model *system, const famil
     text_printf(&line, "1-%d: ", system->stage_count);
     schedule_print(&chain, system->whole->dims, &line);
     own.schedule = line.data;
-    return arrange_single(j, system, &own);
+    return arrange_single(j, system, &own, true);
 }
 
 arrangement *system_arrange(job *j, const system_model *system, const family_request *r) {

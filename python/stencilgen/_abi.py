@@ -292,7 +292,7 @@ class sg_space(Sized):
         ("dims", c_int), ("size", c_int64 * 3), ("steps", c_int64), ("usual", c_char_p), ("usual_index", c_int),
         ("axis_count", c_int), ("axes", POINTER(sg_axis)), ("candidate_count", c_int),
         ("candidates", POINTER(sg_candidate)), ("note_count", c_int), ("notes", POINTER(sg_space_note)),
-        ("without_count", c_int), ("without", POINTER(sg_space_without)), ("kind", c_int),
+        ("without_count", c_int), ("without", POINTER(sg_space_without)), ("kind", c_int), ("gpu", c_char_p),
     ]  # fmt: skip
 
 
@@ -339,7 +339,7 @@ class sg_tuning(Sized):
         ("evaluations", POINTER(sg_evaluation)), ("best", c_int), ("usual", c_int), ("wrong", c_int),
         ("resumed", c_int), ("finished", c_int), ("seconds", c_double), ("drift", c_double), ("database", c_char_p),
         ("drift_count", c_int), ("drifts", POINTER(sg_drift)), ("finalists", c_int), ("rounds", c_int),
-        ("taken", c_char_p), ("kind", c_int),
+        ("taken", c_char_p), ("kind", c_int), ("gpu", c_char_p),
     ]  # fmt: skip
 
 

@@ -68,9 +68,9 @@ static void check_box(job *j, const evaluation *e) {
         if (e->begin[axis] < 0 || e->begin[axis] > e->end[axis] || e->end[axis] > e->size[axis])
             context_refuse(j,
                            "the box from %lld to %lld along %c is not inside the grid, which has "
-                           "%lld cells there",
+                           "%s there",
                            (long long)e->begin[axis], (long long)e->end[axis], axis_names[axis],
-                           (long long)e->size[axis]);
+                           text_count(j, e->size[axis], "cell"));
         if (e->size[axis] > room)
             context_refuse(j, "the grid has too many cells");
         room /= e->size[axis] > 0 ? e->size[axis] : 1;

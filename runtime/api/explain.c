@@ -170,7 +170,8 @@ static void list(job *j, void *argument) {
                            .steps = wanted.steps,
                            .usual = made->usual,
                            .usual_index = made->usual_index,
-                           .kind = build_kind(r->subject->family)};
+                           .kind = build_kind(r->subject->family),
+                           .gpu = r->gpu->name};
     memcpy(l->space->size, wanted.size, sizeof l->space->size);
     copy_axes(j, made, l->space);
     copy_candidates(j, made, l->space);

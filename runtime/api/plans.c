@@ -115,8 +115,10 @@ static void read_file(reading *r, const char *path) {
             plans_add(r->job, r->all, &read.list[i]);
     }
     if (r->damaged > MOST_WARNINGS)
-        text_printf(&r->warnings, "%s: %d more lines are skipped\n", path,
-                    r->damaged - MOST_WARNINGS);
+        text_printf(&r->warnings, "%s: %s skipped\n", path,
+                    r->damaged == MOST_WARNINGS + 1
+                        ? "1 more line is"
+                        : job_print(r->job, "%d more lines are", r->damaged - MOST_WARNINGS));
 }
 
 static void read_all(job *j, void *argument) {

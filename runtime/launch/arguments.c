@@ -14,7 +14,8 @@ bool launch_read(job *j, const sg_kernel *k, const sg_arguments *given, launch_n
     if (!context_read(j, out, sizeof *out, given, "sg_arguments") || !names_read(j, p, out, names))
         return false;
     if (out->grid_count != p->array_count || out->grids == NULL)
-        return context_refuse(j, "'%s' takes %d grids, not %d", p->name, p->array_count,
+        return context_refuse(j, "'%s' takes %d grid%s, not %d", p->name, p->array_count,
+                              p->array_count == 1 ? "" : "s",
                               out->grids == NULL ? 0 : out->grid_count);
     return true;
 }
@@ -69,9 +70,9 @@ static bool check_box(job *j, const program *p, const sg_arguments *a, launch *o
         if (begin < 0 || begin > out->size[axis] || end < 0 || end > out->size[axis])
             return context_refuse(j,
                                   "the box from %lld to %lld along %c is not inside the grid, "
-                                  "which has %lld cells there",
+                                  "which has %lld cell%s there",
                                   (long long)begin, (long long)end, axis_letters[axis],
-                                  (long long)out->size[axis]);
+                                  (long long)out->size[axis], out->size[axis] == 1 ? "" : "s");
         out->begin[axis] = given && used ? begin : 0;
         out->end[axis] = given && used ? end : out->size[axis];
         out->empty = out->empty || out->end[axis] <= out->begin[axis];
@@ -192,8 +193,8 @@ static bool check_written(job *j, const program *p, launch_use use, const launch
 static bool check_parameters(job *j, const sg_kernel *k, const sg_arguments *a, launch *out) {
     const program *p = k->program;
     if (a->parameters != NULL && a->parameter_count != p->parameter_count)
-        return context_refuse(j, "'%s' takes %d parameters, not %d", p->name, p->parameter_count,
-                              a->parameter_count);
+        return context_refuse(j, "'%s' takes %d parameter%s, not %d", p->name, p->parameter_count,
+                              p->parameter_count == 1 ? "" : "s", a->parameter_count);
     for (int i = 0; i < p->parameter_count; i++) {
         const program_parameter *about = &p->parameters[i];
         if (a->parameters == NULL && !about->has_value)

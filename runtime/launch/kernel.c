@@ -33,8 +33,8 @@ static void write_array(job *j, void *argument) {
     const query *q = argument;
     const program *p = q->kernel->program;
     if (q->index < 0 || q->index >= p->array_count)
-        context_refuse(j, "'%s' has %d arrays; there is none of index %d", p->name, p->array_count,
-                       q->index);
+        context_refuse(j, "'%s' has %s; there is none of index %d", p->name,
+                       text_count(j, p->array_count, "array"), q->index);
     const program_array *a = &p->arrays[q->index];
     const bool grid = program_is_grid(p);
     sg_array_info info = {.name = a->name,
@@ -59,8 +59,8 @@ static void write_parameter(job *j, void *argument) {
     const query *q = argument;
     const program *p = q->kernel->program;
     if (q->index < 0 || q->index >= p->parameter_count)
-        context_refuse(j, "'%s' has %d parameters; there is none of index %d", p->name,
-                       p->parameter_count, q->index);
+        context_refuse(j, "'%s' has %s; there is none of index %d", p->name,
+                       text_count(j, p->parameter_count, "parameter"), q->index);
     const program_parameter *a = &p->parameters[q->index];
     const sg_parameter_info info = {
         .name = a->name, .has_default = a->has_value, .value = a->has_value ? a->value : 0};

@@ -165,6 +165,9 @@ fault steps_send(const sg_kernel *, launch *, const leap *, void *stream, int *c
 /* Arrays swap roles as after a step, in the launch and in `final`. */
 void steps_rotate(const program *, launch *, int *final);
 
+/* The same after several steps whose older level lies in a layer: it is copied to its array. */
+void steps_settle(job *, const sg_kernel *, launch *, int *final, void *stream);
+
 /* Copies cells and nothing between them, on the stream: the longest runs of cells that are dense in
    both arrays, as rows along the next axis, and along the one after it if the strides permit. Rows
    with negative strides are copied one at a time. `low` and `high` are not looked at. */

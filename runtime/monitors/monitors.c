@@ -259,8 +259,8 @@ typedef struct asking {
 static void describe(job *j, void *argument) {
     const asking *a = argument;
     if (a->index < 0 || a->index >= a->kernel->info.monitors)
-        context_refuse(j, "'%s' has %d monitors; there is none of index %d",
-                       a->kernel->program->name, a->kernel->info.monitors, a->index);
+        context_refuse(j, "'%s' has %s; there is none of index %d", a->kernel->program->name,
+                       text_count(j, a->kernel->info.monitors, "monitor"), a->index);
     const kernel_monitor *m = &a->kernel->monitors[a->index];
     const sg_monitor_info info = {sizeof info, m->name, m->op};
     context_write(j, a->out, &info, sizeof info, "sg_monitor_info");

@@ -243,8 +243,8 @@ static void describe(job *j, void *argument) {
     const asking *a = argument;
     const int count = a->kernel->points != NULL ? a->kernel->points->count : 0;
     if (a->index < 0 || a->index >= count)
-        context_refuse(j, "'%s' has %d sets of points; there is none of index %d",
-                       a->kernel->program->name, count, a->index);
+        context_refuse(j, "'%s' has %s of points; there is none of index %d",
+                       a->kernel->program->name, text_count(j, count, "set"), a->index);
     const kernel_set *s = &a->kernel->points->sets[a->index];
     const sg_points_info info = {sizeof info, s->name, s->field, s->injects >= 0};
     context_write(j, a->out, &info, sizeof info, "sg_points_info");

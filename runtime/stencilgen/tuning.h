@@ -50,7 +50,9 @@ typedef struct sg_space {
     const sg_space_note *notes;
     int without_count;
     const sg_space_without *without;
-    sg_kind kind; /* of the kernels */
+    sg_kind kind;    /* of the kernels */
+    const char *gpu; /* what schedules are for: "H200", a board's name by its driver, or the
+                        processor of the cpu device */
 } sg_space;
 
 /* Every schedule of a spec that is worth trying for the size, steps and architecture of the
@@ -164,6 +166,7 @@ typedef struct sg_tuning {
        constraints; "" if the sweep is not kept. */
     const char *taken;
     sg_kind kind; /* of the kernels */
+    const char *gpu; /* as in sg_space */
 } sg_tuning;
 
 /* Measures candidates of a spec on the context's device. Several are built at a time; each is

@@ -103,6 +103,7 @@ bool results_may_reconnect(int code);
 
 /* What the last failed call says: "database or disk is full". */
 const char *results_trouble(job *, const results *, int code);
+extern const char results_read_only[]; /* what SQLite calls an attempt to write, and more */
 
 /* ---- statements ------------------------------------------------------------------------------ */
 

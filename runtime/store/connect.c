@@ -99,6 +99,7 @@ void results_disconnect(results *r) {
 }
 
 static const char locked[] = "another process keeps it locked";
+const char results_read_only[] = "it or its folder is read-only, so the file cannot be written";
 
 const char *results_trouble(job *j, const results *r, int code) {
     const int kind = code & 0xff;
@@ -106,6 +107,8 @@ const char *results_trouble(job *j, const results *r, int code) {
         return locked;
     if (kind == SQLITE_NOTADB)
         return "it is no database";
+    if (kind == SQLITE_READONLY && code != SQLITE_READONLY_DBMOVED)
+        return results_read_only;
     const int error = r->database != NULL ? sqlite3_system_errno(r->database) : 0;
     const bool system = error != 0 && (kind == SQLITE_CANTOPEN || kind == SQLITE_IOERR);
     return job_print(j, "%s%s%s", sqlite3_errstr(kind), system ? ": " : "",
@@ -367,7 +370,7 @@ static const char *open_to_store(job *j, results *r, const char **damage) {
     if (code == SQLITE_OK && !empty && (*damage = look_through(j, r)) != NULL)
         return NULL;
     if (code == SQLITE_OK && sqlite3_db_readonly(r->database, "main") == 1)
-        return "it is read-only";
+        return results_read_only;
     if (code == SQLITE_OK)
         code = make_ready(r, &damaged);
     if (is_damage(code) || damaged)

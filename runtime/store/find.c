@@ -73,8 +73,8 @@ static const char *say_size(job *j, const result_size *s) {
     enum { OF_MATRIX = 6 };
     if (s->count != OF_MATRIX)
         return results_size_text(j, s);
-    return job_print(j, "%lldx%lld with %lld entries", (long long)s->number[0],
-                     (long long)s->number[1], (long long)s->number[2]);
+    return job_print(j, "%lldx%lld with %s", (long long)s->number[0], (long long)s->number[1],
+                     text_count(j, s->number[2], "entry"));
 }
 
 static void take(job *j, finding *f, const candidate *c, const char *plan, double median) {
@@ -276,7 +276,7 @@ void results_examine(job *j, results *r, results_facts *out) {
     if (out->exists && lstat(r->path, &facts) == 0)
         out->bytes = facts.st_size;
     if (out->trouble == NULL && c == CONNECTED && sqlite3_db_readonly(r->database, "main") == 1)
-        out->trouble = "it is read-only";
+        out->trouble = results_read_only;
     if (out->trouble == NULL)
         out->trouble = user_folder_trouble(j, r->folder);
     results_leave(j, r);

@@ -116,6 +116,8 @@ static bool reads_outputs(const program *p) {
 
 bool hidden_apart(const run *r) {
     const program *p = r->kernel->program;
+    if (program_has_seconds(p))
+        return false;
     return r->part.steps > 1 || (!hidden_can(p) && r->depth == 1 && !reads_outputs(p));
 }
 
@@ -160,7 +162,7 @@ static bool thicken(const run *r, const leap *by, slab *s) {
 }
 
 int64_t hidden_cells(run *r) {
-    const leap by = steps_choose(r->kernel->program, r->part.global, r->part.steps, false, false);
+    const leap by = steps_choose(r->kernel->program, r->part.global, r->part.steps, false, true);
     int64_t cells = 0;
     for (int i = 0; i < r->halo.send_count; i++)
         place_slab(r, &r->halo.sends[i], &r->slabs[slab_of(&r->halo.sends[i])]);

@@ -1,4 +1,5 @@
 /* Dividing a grid: the process grid, the part of each rank, and its neighbours. */
+#include "base/text.h"
 #include "runtime/team/team.h"
 
 /* Where part `place` of `parts` begins. */
@@ -12,7 +13,7 @@ static int64_t larger(int64_t a, int64_t b) {
 }
 
 int64_t parts_steps(const program *p, const int64_t global[3], int64_t most) {
-    return steps_choose(p, global, most, false, false).steps;
+    return steps_choose(p, global, most, false, true).steps;
 }
 
 void parts_widths(const program *p, int64_t depth, int64_t low[3], int64_t high[3]) {
@@ -122,10 +123,10 @@ static noreturn void refuse(job *j, const needs *n, const int grid[3]) {
             p->name, parts_text(j, p, grid), "xyz"[axis], count, parts_text(j, p, other));
     job_fail(
         j, FAULT_PLAN, NULL, 0,
-        "'%s' on %s ranks: a part would have %lld cells along %c, and needs %lld for the ghost "
-        "cells of its neighbours and the steps of a launch; %s ranks (%s) work",
-        p->name, parts_text(j, p, grid), (long long)(n->global[axis] / grid[axis]), "xyz"[axis],
-        (long long)needed(n, axis), count, parts_text(j, p, other));
+        "'%s' on %s ranks: a part would have %s along %c, and needs %lld for the ghost cells of "
+        "its neighbours and the steps of a launch; %s ranks (%s) work",
+        p->name, parts_text(j, p, grid), text_count(j, n->global[axis] / grid[axis], "cell"),
+        "xyz"[axis], (long long)needed(n, axis), count, parts_text(j, p, other));
 }
 
 /* The process grid that the caller wants; false: the caller leaves the choice. */

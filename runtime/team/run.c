@@ -7,6 +7,7 @@
    next exchange. */
 #include <string.h>
 
+#include "base/text.h"
 #include "runtime/team/team.h"
 
 /* ---- arranging ------------------------------------------------------------------------------- */
@@ -60,9 +61,9 @@ static void judge_widths(job *j, const sg_kernel *k, const sg_team_part *part, c
         const int64_t needed = needed_by_maps(k, axis, low[axis], high[axis]);
         if (part->ranks[axis] > 1 && least < needed)
             job_fail(j, FAULT_PLAN, NULL, 0,
-                     "'%s': a part would have %lld cells along %c, and what a monitor reads needs "
-                     "%lld: take fewer ranks along that axis",
-                     p->name, (long long)least, "xyz"[axis], (long long)needed);
+                     "'%s': a part would have %s along %c, and what a monitor reads needs %lld: "
+                     "take fewer ranks along that axis",
+                     p->name, text_count(j, least, "cell"), "xyz"[axis], (long long)needed);
     }
 }
 
@@ -241,7 +242,11 @@ static void make_launch(job *j, run *r, const leap *by, const leap *next, int64_
     join_side(j, r);
     run_send(j, r, &r->launch, by, r->stream);
     r->launch.cleared = true;
-    steps_rotate(r->kernel->program, &r->launch, r->final);
+    /* Neighbours find levels in arrays: they know of no layers. */
+    if (by->steps > 1 && program_has_seconds(r->kernel->program))
+        steps_settle(j, r->kernel, &r->launch, r->final, r->stream);
+    else
+        steps_rotate(r->kernel->program, &r->launch, r->final);
     r->fresh -= by->steps;
 }
 
@@ -250,7 +255,7 @@ static void make_launch(job *j, run *r, const leap *by, const leap *next, int64_
 /* The next of so many steps. */
 static leap choose_leap(const run *r, int64_t left) {
     return steps_choose(r->kernel->program, r->part.global,
-                        left < r->part.steps ? left : r->part.steps, false, false);
+                        left < r->part.steps ? left : r->part.steps, false, r->launch.seconds);
 }
 
 static void make_steps(job *j, run *r) {
@@ -320,9 +325,9 @@ static void check_arguments(job *j, run *r) {
         const long long given = r->launch.size[axis], needed = r->part.size[axis];
         if (given != needed)
             context_refuse(j,
-                           "the arrays of '%s' have %lld cells along %c; this rank's part with its "
-                           "ghost cells has %lld",
-                           p->name, given, "xyz"[axis], needed);
+                           "the arrays of '%s' have %s along %c; this rank's part with its ghost "
+                           "cells has %lld",
+                           p->name, text_count(j, given, "cell"), "xyz"[axis], needed);
     }
 }
 

@@ -292,6 +292,7 @@ static void conclude(job *j, sweep *s, bool finished) {
                      .family = r->subject->family->name,
                      .name = r->subject->name,
                      .arch = r->gpu->arch,
+                     .gpu = r->gpu->name,
                      .dims = r->subject->family->dims(r->subject),
                      .steps = s->place.steps,
                      .candidate_count = s->space->count,
@@ -366,10 +367,10 @@ static void blame(job *j, void *argument) {
     while (strcmp(t->evaluations[first].state, result_state_words[RESULT_WRONG]) != 0)
         first++;
     job_fail(j, FAULT_CHECK, NULL, 0,
-             "%d of %d candidates of '%s' gave wrong results, which is a defect of stencilgen; the "
+             "%d of %s of '%s' gave wrong results, which is a defect of stencilgen; the "
              "first: %s: %s",
-             t->wrong, t->evaluation_count, t->name, t->evaluations[first].plan,
-             t->evaluations[first].reason);
+             t->wrong, text_count(j, t->evaluation_count, "candidate"), t->name,
+             t->evaluations[first].plan, t->evaluations[first].reason);
 }
 
 sg_status sg_tune(sg_context *context, const char *spec_path, const sg_tune_options *options,

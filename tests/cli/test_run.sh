@@ -432,7 +432,7 @@ exits 0 run $cpu "$list" --input "$a" --size 5 --output "$folder/b.npy"
 exits 3 run $cpu "$list" --input "$a" --size 4 --output "$folder/b.npy"
 says "$a: error: 5 elements are in the files, but --size is 4"
 exits 3 run $cpu "$folder/product.lua" --input "$folder/m.mtx" --input "$a" --size 5 --output "$folder/b.npy"
-says "$folder/m.mtx: error: 1 entries are in the files, but --size is 5"
+says "$folder/m.mtx: error: 1 entry is in the files, but --size is 5"
 
 begin 'Fortran order'
 cat >"$folder/same.lua" <<'EOF'

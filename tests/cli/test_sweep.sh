@@ -16,7 +16,7 @@ heat="$folder/heat.lua --device cpu --size 5000"
 
 begin 'a sweep says each trial on a pipe, and a table'
 exits 0 tune $heat
-count=$(sed -n 's|^heat: 5000, \([0-9]*\) of \1 candidates for sm_90 in .*|\1|p' "$out")
+count=$(sed -n 's|^heat: 5000, \([0-9]*\) of \1 candidates for cpu, [0-9]* cores* (sm_90) in .*|\1|p' "$out")
 [ "${count:-0}" -ge 3 ] || flunk "$(cat "$out")"
 [ "$(grep -c "^heat [0-9]*/$count .* naive tile=" "$out")" = "$count" ] || flunk "$(cat "$out")"
 reports '  best     naive tile='

@@ -79,6 +79,29 @@ for second in v.prev 'v[2]'; do
     rm -r "$results/1" "$results/2x3"
 done
 
+begin 'launches of several steps of two levels, and the steps that they leave'
+cat >"$folder/levels.lua" <<'EOF'
+return stencil { name = "levels", dims = 2, boundary = "zero", fields = { u = { use = "inout", levels = 2, components = 2 } },
+  update = function(f)
+    local e = {}
+    for c = 1, 2 do
+      local v = f.u[c]
+      e[c] = 0.3 * v(0, 0) + 0.21 * v(1, 1) + 0.13 * v(-1, -1) + 0.1 * v(0, 1) - 0.19 * v.prev(0, 0)
+    end
+    return { u = e }
+  end }
+EOF
+npy f4 "$folder/levels.npy" '2, 13, 37' $(numbers 962 7)
+for schedule in 'temporal time=2' naive; do
+    for ranks in 1 2; do
+        exits 0 run $cpu --arch sm_90 "$folder/levels.lua" --input "$folder/levels.npy" --steps 5 --schedule "$schedule" \
+            --ranks $ranks --output "$results/${schedule%% *}-$ranks.npy"
+    done
+done
+alike "$results/temporal-1.npy" "$results/temporal-2.npy"
+alike "$results/temporal-1.npy" "$results/naive-1.npy"
+clear_results
+
 begin 'three dimensions'
 as_one 2x2x2 specs/heat3d7.lua --input "$folder/three.npy" --steps 5 --schedule naive
 as_one 3 specs/heat3d7.lua --input "$folder/three.npy" --steps 5 --schedule naive
@@ -309,8 +332,8 @@ refused 2 '.npy, .vti and .pvti files' $heat --ranks 2 --output "$results/b.pgm"
 refused 3 'in C order' specs/heat2d5.lua --input "$folder/fortran.npy" --ranks 2 \
     --output "$results/b.npy"
 refused 2 '2 ranks along z' $heat --ranks 2x1x2 --output "$results/b.npy"
-refused 2 '--checkpoint FILE and --every N' $heat --ranks 2 --checkpoint "$results/c"
-refused 2 '--checkpoint FILE and --every N' $heat --ranks 2 --every 2
+refused 2 '--checkpoint FILE needs --every N' $heat --ranks 2 --checkpoint "$results/c"
+refused 2 "--every 2: nothing is done every so many steps" $heat --ranks 2 --every 2
 refused 3 'none' $heat --ranks 2 --output "$results/none/b.npy"
 refused 3 'missing.npy' specs/heat2d5.lua --input "$folder/missing.npy" --ranks 2 \
     --output "$results/b.npy"
@@ -548,6 +571,21 @@ clear_results
 begin 'a restart needs no more steps than are made'
 refused 2 '12 steps are made already' $again --steps 8 --restart "$folder/state" --ranks 2
 exits 0 run $cpu $again --steps 12 --restart "$folder/state" --ranks 2 --output "$results/b.npy"
+clear_results
+
+begin 'a restart without a step left has the results that no step reads'
+cat >"$folder/out.lua" <<'EOF'
+return stencil { name = "out", dims = 1, fields = { u = "inout", w = "out" },
+  update = function(f) return { u = (f.u(0) + f.u(1)) / 2, w = f.u(-1) * 3 } end }
+EOF
+exits 0 run $cpu "$folder/out.lua" --input u="$folder/one.npy" --steps 4 --schedule naive --checkpoint "$results/state" --every 2 \
+    --output u="$results/u.npy" --output w="$results/w.npy"
+for ranks in 1 3; do
+    exits 0 run $cpu "$folder/out.lua" --steps 4 --restart "$results/state" --ranks $ranks --output u="$results/u2.npy" \
+        --output w="$results/w2.npy"
+    alike "$results/u.npy" "$results/u2.npy"
+    alike "$results/w.npy" "$results/w2.npy"
+done
 clear_results
 
 begin 'what is no whole checkpoint of this run is refused'

@@ -18,7 +18,7 @@ LUA
 
 begin 'the candidates of a stencil'
 exits 0 $list "$folder/star.lua" --size 512x512
-reports 'star: 6 candidates, float, for sm_90, 512x512'
+reports 'star: 6 candidates, float, for H100 (sm_90), 512x512'
 sed -n 's/^. *[0-9.]* [um]*s  //p' "$out" | sort >"$folder/got"
 cat >"$folder/want" <<'EOF'
 register tile=96 coarsen=y1 vec=1 time=1
@@ -35,7 +35,7 @@ begin 'those of a list, and what no candidate has'
 exits 0 $list "$folder/sum.lua" --size 100000
 grep -v '^ *no \|^    \|^\*\|is tried without' "$out" | sed 's/ *$//' >"$folder/got"
 cat >"$folder/want" <<'EOF'
-sum: 5 candidates, float, for sm_90, 100000 elements
+sum: 5 candidates, float, for H100 (sm_90), 100000 elements
 
   one-pass threads=256 items=4 blocks=132 share=4 alone=1024
   one-pass threads=256 items=4 blocks=132 share=4 alone=1024 cluster=4

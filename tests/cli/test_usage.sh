@@ -74,6 +74,21 @@ exits 2 $run --every monitor=2 --snapshot u="$folder/u-%d.npy"
 exits 2 $run --every checkpoint=2 --snapshot u="$folder/u-%d.npy" --checkpoint "$folder/c"
 says '--snapshot NAME=FILE needs --every N'
 
+exits 2 $run --every 2
+says '--every 2: nothing is done every so many steps; add --snapshot, --monitor, --until or --checkpoint'
+exits 2 $run --checkpoint "$folder/c"
+says '--checkpoint FILE needs --every N'
+
+begin 'what can be given once'
+exits 2 $run --every 2 --until 'a<1' --until 'b<2'
+says "--until 'b<2': the option is there already, with 'a<1'"
+exits 2 $run --every 2 --checkpoint "$folder/c" --checkpoint "$folder/d"
+says "--checkpoint '$folder/d': the option is there already, with '$folder/c'"
+exits 2 $run --restart "$folder/c" --restart "$folder/d"
+says "--restart '$folder/d': the option is there already"
+exits 2 $run --every 2 --until=
+says "--until '': a word is needed"
+
 begin 'missing values'
 exits 2 $spec --size
 says '--size needs a value'

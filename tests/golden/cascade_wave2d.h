@@ -11,9 +11,8 @@ struct Arguments {
     int steps; // of time that this launch makes
     Grid grid[5]; // c, u, u.prev, u.next, u.last
     Real parameter[1]; // r
-    TensorMap map[4]; // of what bulk copies bring
 };
-static_assert(sizeof(Arguments) == 768, "the host packs 768 bytes");
+static_assert(sizeof(Arguments) == 232, "the host packs 232 bytes");
 
 #define STENCIL_KERNEL wave2d_kernel
 #define PLAN_KEEPS 0 // a side that the shape reaches over is fixed
@@ -23,7 +22,6 @@ static_assert(sizeof(Arguments) == 768, "the host packs 768 bytes");
 #define PLAN_WRAPS 0
 #define PLAN_HAS_Y 0
 #define PLAN_HAS_Z 1
-#include "arch/bulk.cuh"
 
 struct plan {
     static constexpr int tile_x = 112, tile_y = 1, tile_z = 1;
@@ -129,66 +127,35 @@ __device__ __forceinline__ void update_point(const At &at, const Arguments &argu
 #define STENCIL_KERNEL wave2d_step
 #define PLAN_PACKS 1 // as plan::packs, for the preprocessor
 #define PLAN_AWAITS 1 // the launch may begin before the one ahead has ended
-#define PLAN_FLAT 1 // there is no axis y
-#define PLAN_SCALED 1 // sums are scaled by what their point reads
+#define PLAN_LINE 0 // the grid has one axis
 #define PLAN_KEEPS 0 // a side that the shape reaches over is fixed
 #define PLAN_GIVES 1
 #define PLAN_CLAMPS 0
 #define PLAN_MIRRORS 0
 #define PLAN_WRAPS 0
-#define PLAN_HAS_Y 0
-#define PLAN_HAS_Z 1
-#include "arch/bulk.cuh"
+#define PLAN_HAS_Y 1
+#define PLAN_HAS_Z 0
 
 struct plan {
-    static constexpr int tile_x = 128, tile_y = 1, tile_z = 1;
-    static constexpr int threads_x = 32, threads_y = 1, threads_z = 1;
+    static constexpr int tile_x = 32, tile_y = 8, tile_z = 1;
+    static constexpr int threads_x = 8, threads_y = 8, threads_z = 1;
     static constexpr int threads = threads_x * threads_y * threads_z;
-    static constexpr int blocks = 2; // to leave registers for, a multiprocessor
-    static constexpr int arrays = 4, outputs = 1;
+    static constexpr int blocks = 21; // to leave registers for, a multiprocessor
+    static constexpr int arrays = 3, outputs = 1;
     static constexpr bool all_fixed = false; // every side that the shape reaches over
     static constexpr bool wraps = false, gives_values = true; // some side
-    static constexpr int low_x = 2, low_y = 0, low_z = 2;
-    static constexpr int high_x = 2, high_y = 0, high_z = 2;
+    static constexpr int low_x = 2, low_y = 2, low_z = 0;
+    static constexpr int high_x = 2, high_y = 2, high_z = 0;
     static constexpr bool packs = true; // rows are loaded and stored as packs
     static constexpr int vector = 4;
-    static constexpr int summed = 1; // arrays that sums read, before the others
-    static constexpr int walk = 16; // planes that a block makes
-    static constexpr int lane_y = 1; // rows of a thread
-    static constexpr int completes_y = 0; // the row that completes a sum, from its own
-    static constexpr int readers = 32; // threads that make points
-    static constexpr int barriers = 9984; // where they lie in shared memory
-    static constexpr int line_bytes = 128; // of memory, at which rows begin
-    static constexpr int planes = 20; // that a block reads
-    static constexpr int groups = 1; // of threads, which share them
+    static constexpr int rows = 7;
 };
 
 // The arrays that taps read.
 template <int array> struct Array;
-template <> struct Array<0> { // u
-    static constexpr int grid = 1;
-    static constexpr int low_x = 2, high_x = 2, low_y = 0, high_y = 0, low_z = 2, high_z = 2;
-    static constexpr bool staged = true; // in shared memory ...
-    static constexpr int shared = 0;     // ... from this element on
-};
-template <> struct Array<1> { // c
-    static constexpr int grid = 0;
-    static constexpr int low_x = 0, high_x = 0, low_y = 0, high_y = 0, low_z = 0, high_z = 0;
-    static constexpr bool staged = true; // in shared memory ...
-    static constexpr int shared = 3840;     // ... from this element on
-};
-template <> struct Array<2> { // u
-    static constexpr int grid = 1;
-    static constexpr int low_x = 0, high_x = 0, low_y = 0, high_y = 0, low_z = 0, high_z = 0;
-    static constexpr bool staged = true; // in shared memory ...
-    static constexpr int shared = 5888;     // ... from this element on
-};
-template <> struct Array<3> { // u.prev
-    static constexpr int grid = 2;
-    static constexpr int low_x = 0, high_x = 0, low_y = 0, high_y = 0, low_z = 0, high_z = 0;
-    static constexpr bool staged = true; // in shared memory ...
-    static constexpr int shared = 7936;     // ... from this element on
-};
+template <> struct Array<0> { static constexpr int grid = 0; }; // c
+template <> struct Array<1> { static constexpr int grid = 1; }; // u
+template <> struct Array<2> { static constexpr int grid = 2; }; // u.prev
 template <int output> struct Output;
 template <> struct Output<0> { static constexpr int grid = 3, current = 1; }; // u.next
 
@@ -203,69 +170,39 @@ template <Boundary rule> struct Side {
 template <int axis, int side> struct Edge;
 template <> struct Edge<0, 0> : Side<Boundary::zero> {};
 template <> struct Edge<0, 1> : Side<Boundary::zero> {};
-template <> struct Edge<1, 0> : Side<Boundary::clamp> {};
-template <> struct Edge<1, 1> : Side<Boundary::clamp> {};
-template <> struct Edge<2, 0> : Side<Boundary::zero> {};
-template <> struct Edge<2, 1> : Side<Boundary::zero> {};
+template <> struct Edge<1, 0> : Side<Boundary::zero> {};
+template <> struct Edge<1, 1> : Side<Boundary::zero> {};
+template <> struct Edge<2, 0> : Side<Boundary::clamp> {};
+template <> struct Edge<2, 1> : Side<Boundary::clamp> {};
 
-// What the thread's points read of row y of an array's plane, 0 being the first of theirs: nothing where
-// `last` is before `first`, else so far below and above.
-template <int array, int y> struct Asks;
-template <> struct Asks<0, 0> { static constexpr int first = 0, last = 0, low = 2, high = 2; };
+// The rows of x that a point's taps read.
+template <int row> struct Row;
+template <> struct Row<0> { static constexpr int array = 1, dy = 0, dz = 0, low = 2, high = 2; };
+template <> struct Row<1> { static constexpr int array = 2, dy = 0, dz = 0, low = 0, high = 0; };
+template <> struct Row<2> { static constexpr int array = 0, dy = 0, dz = 0, low = 0, high = 0; };
+template <> struct Row<3> { static constexpr int array = 1, dy = -2, dz = 0, low = 0, high = 0; };
+template <> struct Row<4> { static constexpr int array = 1, dy = -1, dz = 0, low = 0, high = 0; };
+template <> struct Row<5> { static constexpr int array = 1, dy = 1, dz = 0, low = 0, high = 0; };
+template <> struct Row<6> { static constexpr int array = 1, dy = 2, dz = 0, low = 0, high = 0; };
 
 // One point; taps come from `at`.
 template <class At>
 __device__ __forceinline__ void update_point(const At &at, const Arguments &arguments, Real (&out)[1]) {
-    const Real u_0_c = at.template tap<0, 0, 0, 0>();
-    const Real u_3_c = at.template tap<3, 0, 0, 0>();
-    const Real r_value = arguments.parameter[0];
-    const Real c_1_c = at.template tap<1, 0, 0, 0>();
-    const Real t1 = r_value * c_1_c;
-    const Real u_0_ym2 = at.template tap<0, 0, 0, -2>();
-    const Real u_0_ym1 = at.template tap<0, 0, 0, -1>();
-    const Real u_0_xm2 = at.template tap<0, -2, 0, 0>();
-    const Real u_0_xm1 = at.template tap<0, -1, 0, 0>();
-    const Real u_0_xp1 = at.template tap<0, 1, 0, 0>();
-    const Real u_0_xp2 = at.template tap<0, 2, 0, 0>();
-    const Real u_0_yp1 = at.template tap<0, 0, 0, 1>();
-    const Real u_0_yp2 = at.template tap<0, 0, 0, 2>();
-    const Real t2 = u_0_ym2 + u_0_xm2 + u_0_xp2 + u_0_yp2;
-    const Real t3 = 1.3333334f * (u_0_ym1 + u_0_xm1 + u_0_xp1 + u_0_yp1);
-    const Real t4 = fmaf(-(t1 * t1), fmaf(-5.0f, u_0_c, fmaf(-0.083333336f, t2, t3)), u_3_c);
-    out[0] = fmaf(2.0f, u_0_c, -t4);
-}
-// What the plane at hand adds to the points around it: sum[output][k] belongs to the point
-// k - 2 planes away. The last of an output's sums is 0 before.
-// Row by row: dy rows from the point.
-template <int dy> struct InRow {};
-template <class At>
-__device__ __forceinline__ void add_row(InRow<0>, [[maybe_unused]] const At &at,
-                                          [[maybe_unused]] const Arguments &arguments,
-                                          Real (&sum)[1][5]) {
-    const Real u_0_c = at.template tap<0, 0, 0, 0>();
-    const Real u_0_xm2 = at.template tap<0, -2, 0, 0>();
-    const Real u_0_xm1 = at.template tap<0, -1, 0, 0>();
-    const Real u_0_xp1 = at.template tap<0, 1, 0, 0>();
-    const Real u_0_xp2 = at.template tap<0, 2, 0, 0>();
-    sum[0][0] = fmaf(-0.083333336f, u_0_c, sum[0][0]);
-    sum[0][1] = fmaf(1.3333334f, u_0_c, sum[0][1]);
-    sum[0][2] = fmaf(-0.083333336f, u_0_xm2 + u_0_xp2, sum[0][2]);
-    sum[0][2] = fmaf(1.3333334f, u_0_xm1 + u_0_xp1, sum[0][2]);
-    sum[0][2] = fmaf(-5.0f, u_0_c, sum[0][2]);
-    sum[0][3] = fmaf(1.3333334f, u_0_c, sum[0][3]);
-    sum[0][4] = fmaf(-0.083333336f, u_0_c, sum[0][4]);
-}
-
-// What the point makes of its sum, tap<4, 0, 0, 0>, by its own values.
-template <class At>
-__device__ __forceinline__ void finish_sums(const At &at,
-                                            [[maybe_unused]] const Arguments &arguments,
-                                            Real (&out)[1]) {
+    const Real u_1_c = at.template tap<1, 0, 0, 0>();
     const Real u_2_c = at.template tap<2, 0, 0, 0>();
-    const Real u_3_c = at.template tap<3, 0, 0, 0>();
     const Real r_value = arguments.parameter[0];
-    const Real c_1_c = at.template tap<1, 0, 0, 0>();
-    const Real t1 = r_value * c_1_c;
-    const Real sum_4_c = at.template tap<4, 0, 0, 0>();
-    out[0] = fmaf(2.0f, u_2_c, -fmaf(-(t1 * t1), sum_4_c, u_3_c));
+    const Real c_0_c = at.template tap<0, 0, 0, 0>();
+    const Real t1 = r_value * c_0_c;
+    const Real u_1_ym2 = at.template tap<1, 0, -2, 0>();
+    const Real u_1_ym1 = at.template tap<1, 0, -1, 0>();
+    const Real u_1_xm2 = at.template tap<1, -2, 0, 0>();
+    const Real u_1_xm1 = at.template tap<1, -1, 0, 0>();
+    const Real u_1_xp1 = at.template tap<1, 1, 0, 0>();
+    const Real u_1_xp2 = at.template tap<1, 2, 0, 0>();
+    const Real u_1_yp1 = at.template tap<1, 0, 1, 0>();
+    const Real u_1_yp2 = at.template tap<1, 0, 2, 0>();
+    const Real t2 = u_1_ym2 + u_1_xm2 + u_1_xp2 + u_1_yp2;
+    const Real t3 = 1.3333334f * (u_1_ym1 + u_1_xm1 + u_1_xp1 + u_1_yp1);
+    const Real t4 = fmaf(-(t1 * t1), fmaf(-5.0f, u_1_c, fmaf(-0.083333336f, t2, t3)), u_2_c);
+    out[0] = fmaf(2.0f, u_1_c, -t4);
 }

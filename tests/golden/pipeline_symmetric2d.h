@@ -99,35 +99,28 @@ __device__ __forceinline__ void finish_sums([[maybe_unused]] const Arguments &ar
 #define STENCIL_KERNEL blur_step
 #define PLAN_PACKS 1 // as plan::packs, for the preprocessor
 #define PLAN_AWAITS 1 // the launch may begin before the one ahead has ended
-#define PLAN_WIDE_SIDES 0 // what lies next to packs comes by packs
-#define PLAN_EARLY 0 // loads at the edges wait for no others
-#define PLAN_SOME_POINTS 0 // of a row alone may be stored
-#define PLAN_HELD_SIDES 0 // for planes that are still to come
-#define PLAN_FLAT 1 // there is no axis y
-#define PLAN_NEEDS 54 // registers, so that blocks do not crowd each other
+#define PLAN_LINE 0 // the grid has one axis
 #define PLAN_KEEPS 1 // a side that the shape reaches over is fixed
 #define PLAN_GIVES 0
 #define PLAN_CLAMPS 1
 #define PLAN_MIRRORS 0
 #define PLAN_WRAPS 0
-#define PLAN_HAS_Y 0
-#define PLAN_HAS_Z 1
+#define PLAN_HAS_Y 1
+#define PLAN_HAS_Z 0
 
 struct plan {
-    static constexpr int tile_x = 512, tile_y = 1, tile_z = 1;
-    static constexpr int threads_x = 128, threads_y = 1, threads_z = 1;
+    static constexpr int tile_x = 64, tile_y = 4, tile_z = 1;
+    static constexpr int threads_x = 16, threads_y = 4, threads_z = 1;
     static constexpr int threads = threads_x * threads_y * threads_z;
-    static constexpr int blocks = 8; // to leave registers for, a multiprocessor
+    static constexpr int blocks = 21; // to leave registers for, a multiprocessor
     static constexpr int arrays = 1, outputs = 1;
     static constexpr bool all_fixed = true; // every side that the shape reaches over
     static constexpr bool wraps = false, gives_values = false; // some side
-    static constexpr int low_x = 1, low_y = 0, low_z = 1;
-    static constexpr int high_x = 1, high_y = 0, high_z = 1;
+    static constexpr int low_x = 1, low_y = 1, low_z = 0;
+    static constexpr int high_x = 1, high_y = 1, high_z = 0;
     static constexpr bool packs = true; // rows are loaded and stored as packs
     static constexpr int vector = 4;
-    static constexpr int lane_y = 1, walk = 4, ahead = 2;
-    static constexpr int slab = 4000000; // points that are walked through together
-    static constexpr bool flat = true; // as PLAN_FLAT
+    static constexpr int rows = 3;
 };
 
 // The arrays that taps read.
@@ -147,54 +140,30 @@ template <Boundary rule> struct Side {
 template <int axis, int side> struct Edge;
 template <> struct Edge<0, 0> : Side<Boundary::fixed> {};
 template <> struct Edge<0, 1> : Side<Boundary::fixed> {};
-template <> struct Edge<1, 0> : Side<Boundary::clamp> {};
-template <> struct Edge<1, 1> : Side<Boundary::clamp> {};
-template <> struct Edge<2, 0> : Side<Boundary::fixed> {};
-template <> struct Edge<2, 1> : Side<Boundary::fixed> {};
+template <> struct Edge<1, 0> : Side<Boundary::fixed> {};
+template <> struct Edge<1, 1> : Side<Boundary::fixed> {};
+template <> struct Edge<2, 0> : Side<Boundary::clamp> {};
+template <> struct Edge<2, 1> : Side<Boundary::clamp> {};
 
-// The lines of y (0: the thread's first row) that a thread reads: the first and last plane; in how
-// many planes the shape reaches along x, the last of these, and how far.
-template <int array, int y> struct Asks;
-template <> struct Asks<0, 0> { static constexpr int first = 0, last = 0, sides = 1, plane = 0, low = 1, high = 1; };
-template <int array, int y> struct HeldLine;
-template <class... Each> struct LinesOf;
-using HeldLines = LinesOf<HeldLine<0, 0>>;
+// The rows of x that a point's taps read.
+template <int row> struct Row;
+template <> struct Row<0> { static constexpr int array = 0, dy = -1, dz = 0, low = 1, high = 1; };
+template <> struct Row<1> { static constexpr int array = 0, dy = 0, dz = 0, low = 1, high = 1; };
+template <> struct Row<2> { static constexpr int array = 0, dy = 1, dz = 0, low = 1, high = 1; };
 
 // One point; taps come from `at`.
 template <class At>
 __device__ __forceinline__ void update_point(const At &at, const Arguments &arguments, Real (&out)[1]) {
-    const Real u_xm1ym1 = at.template tap<0, -1, 0, -1>();
-    const Real u_ym1 = at.template tap<0, 0, 0, -1>();
-    const Real u_xp1ym1 = at.template tap<0, 1, 0, -1>();
+    const Real u_xm1ym1 = at.template tap<0, -1, -1, 0>();
+    const Real u_ym1 = at.template tap<0, 0, -1, 0>();
+    const Real u_xp1ym1 = at.template tap<0, 1, -1, 0>();
     const Real u_xm1 = at.template tap<0, -1, 0, 0>();
     const Real u_c = at.template tap<0, 0, 0, 0>();
     const Real u_xp1 = at.template tap<0, 1, 0, 0>();
-    const Real u_xm1yp1 = at.template tap<0, -1, 0, 1>();
-    const Real u_yp1 = at.template tap<0, 0, 0, 1>();
-    const Real u_xp1yp1 = at.template tap<0, 1, 0, 1>();
+    const Real u_xm1yp1 = at.template tap<0, -1, 1, 0>();
+    const Real u_yp1 = at.template tap<0, 0, 1, 0>();
+    const Real u_xp1yp1 = at.template tap<0, 1, 1, 0>();
     const Real t1 = u_ym1 + u_xm1 + u_xp1 + u_yp1;
     const Real t2 = 0.0625f * (u_xm1ym1 + u_xp1ym1 + u_xm1yp1 + u_xp1yp1);
     out[0] = fmaf(0.25f, u_c, fmaf(0.125f, t1, t2));
-}
-// What the plane at hand adds to the points around it: sum[output][k] belongs to the point
-// k - 1 planes away. The last of an output's sums is 0 before.
-template <class At>
-__device__ __forceinline__ void add_plane([[maybe_unused]] const At &at,
-                                          [[maybe_unused]] const Arguments &arguments,
-                                          Real (&sum)[1][3]) {
-    const Real u_xm1 = at.template tap<0, -1, 0, 0>();
-    const Real u_c = at.template tap<0, 0, 0, 0>();
-    const Real u_xp1 = at.template tap<0, 1, 0, 0>();
-    const Real t1 = u_xm1 + u_xp1;
-    Real gain_0_2 = 0.0625f * t1;
-    gain_0_2 = fmaf(0.125f, u_c, gain_0_2);
-    sum[0][0] += gain_0_2;
-    sum[0][1] = fmaf(0.125f, t1, sum[0][1]);
-    sum[0][1] = fmaf(0.25f, u_c, sum[0][1]);
-    sum[0][2] += gain_0_2;
-}
-
-// What does not depend on any tap.
-__device__ __forceinline__ void finish_sums([[maybe_unused]] const Arguments &arguments,
-                                            [[maybe_unused]] Real (&out)[1]) {
 }

@@ -11,9 +11,8 @@ struct Arguments {
     int steps; // of time that this launch makes
     Grid grid[4]; // u, u.prev, u.next, u.last
     Real parameter[1];
-    TensorMap map[2]; // of what bulk copies bring
 };
-static_assert(sizeof(Arguments) == 512, "the host packs 512 bytes");
+static_assert(sizeof(Arguments) == 208, "the host packs 208 bytes");
 
 #define STENCIL_KERNEL wave_kernel
 #define PLAN_PACKS 1 // as plan::packs, for the preprocessor
@@ -26,7 +25,6 @@ static_assert(sizeof(Arguments) == 512, "the host packs 512 bytes");
 #define PLAN_WRAPS 0
 #define PLAN_HAS_Y 0
 #define PLAN_HAS_Z 1
-#include "arch/bulk.cuh"
 
 struct plan {
     static constexpr int tile_x = 120, tile_y = 1, tile_z = 1;
@@ -105,8 +103,13 @@ __device__ __forceinline__ void finish_sums([[maybe_unused]] const Arguments &ar
 #define STENCIL_KERNEL wave_step
 #define PLAN_PACKS 1 // as plan::packs, for the preprocessor
 #define PLAN_AWAITS 1 // the launch may begin before the one ahead has ended
+#define PLAN_QUICK 0 // quotients and roots of several points ask one question
+#define PLAN_WIDE_SIDES 0 // what lies next to packs comes by packs
+#define PLAN_EARLY 0 // loads at the edges wait for no others
+#define PLAN_SOME_POINTS 0 // of a row alone may be stored
+#define PLAN_HELD_SIDES 0 // for planes that are still to come
 #define PLAN_FLAT 1 // there is no axis y
-#define PLAN_SCALED 1 // sums are scaled by what their point reads
+#define PLAN_NEEDS 54 // registers, so that blocks do not crowd each other
 #define PLAN_KEEPS 0 // a side that the shape reaches over is fixed
 #define PLAN_GIVES 1
 #define PLAN_CLAMPS 0
@@ -114,13 +117,12 @@ __device__ __forceinline__ void finish_sums([[maybe_unused]] const Arguments &ar
 #define PLAN_WRAPS 0
 #define PLAN_HAS_Y 0
 #define PLAN_HAS_Z 1
-#include "arch/bulk.cuh"
 
 struct plan {
-    static constexpr int tile_x = 128, tile_y = 1, tile_z = 1;
-    static constexpr int threads_x = 32, threads_y = 1, threads_z = 1;
+    static constexpr int tile_x = 512, tile_y = 1, tile_z = 1;
+    static constexpr int threads_x = 128, threads_y = 1, threads_z = 1;
     static constexpr int threads = threads_x * threads_y * threads_z;
-    static constexpr int blocks = 5; // to leave registers for, a multiprocessor
+    static constexpr int blocks = 8; // to leave registers for, a multiprocessor
     static constexpr int arrays = 2, outputs = 1;
     static constexpr bool all_fixed = false; // every side that the shape reaches over
     static constexpr bool wraps = false, gives_values = true; // some side
@@ -128,31 +130,15 @@ struct plan {
     static constexpr int high_x = 1, high_y = 0, high_z = 1;
     static constexpr bool packs = true; // rows are loaded and stored as packs
     static constexpr int vector = 4;
-    static constexpr int summed = 1; // arrays that sums read, before the others
-    static constexpr int walk = 16; // planes that a block makes
-    static constexpr int lane_y = 1; // rows of a thread
-    static constexpr int completes_y = 0; // the row that completes a sum, from its own
-    static constexpr int readers = 32; // threads that make points
-    static constexpr int barriers = 5504; // where they lie in shared memory
-    static constexpr int line_bytes = 128; // of memory, at which rows begin
-    static constexpr int planes = 18; // that a block reads
-    static constexpr int groups = 1; // of threads, which share them
+    static constexpr int lane_y = 1, walk = 4, ahead = 2;
+    static constexpr int slab = 4000000; // points that are walked through together
+    static constexpr bool flat = true; // as PLAN_FLAT
 };
 
 // The arrays that taps read.
 template <int array> struct Array;
-template <> struct Array<0> { // u
-    static constexpr int grid = 0;
-    static constexpr int low_x = 1, high_x = 1, low_y = 0, high_y = 0, low_z = 1, high_z = 1;
-    static constexpr bool staged = true; // in shared memory ...
-    static constexpr int shared = 0;     // ... from this element on
-};
-template <> struct Array<1> { // u.prev
-    static constexpr int grid = 1;
-    static constexpr int low_x = 0, high_x = 0, low_y = 0, high_y = 0, low_z = 0, high_z = 0;
-    static constexpr bool staged = true; // in shared memory ...
-    static constexpr int shared = 3456;     // ... from this element on
-};
+template <> struct Array<0> { static constexpr int grid = 0; }; // u
+template <> struct Array<1> { static constexpr int grid = 1; }; // u.prev
 template <int output> struct Output;
 template <> struct Output<0> { static constexpr int grid = 2, current = 0; }; // u.next
 
@@ -172,10 +158,14 @@ template <> struct Edge<1, 1> : Side<Boundary::clamp> {};
 template <> struct Edge<2, 0> : Side<Boundary::zero> {};
 template <> struct Edge<2, 1> : Side<Boundary::zero> {};
 
-// What the thread's points read of row y of an array's plane, 0 being the first of theirs: nothing where
-// `last` is before `first`, else so far below and above.
+// The lines of y (0: the thread's first row) that a thread reads: the first and last plane; in how
+// many planes the shape reaches along x, the last of these, and how far.
 template <int array, int y> struct Asks;
-template <> struct Asks<0, 0> { static constexpr int first = 0, last = 0, low = 1, high = 1; };
+template <> struct Asks<0, 0> { static constexpr int first = -1, last = 1, sides = 1, plane = 0, low = 1, high = 1; };
+template <> struct Asks<1, 0> { static constexpr int first = 0, last = 0, sides = 0, plane = 0, low = 0, high = 0; };
+template <int array, int y> struct HeldLine;
+template <class... Each> struct LinesOf;
+using HeldLines = LinesOf<HeldLine<0, 0>, HeldLine<1, 0>>;
 
 // One point; taps come from `at`.
 template <class At>
@@ -188,30 +178,4 @@ __device__ __forceinline__ void update_point(const At &at, const Arguments &argu
     const Real u_0_yp1 = at.template tap<0, 0, 0, 1>();
     const Real t1 = u_1_c - fmaf(-4.0f, u_0_c, u_0_ym1 + u_0_xm1 + u_0_xp1 + u_0_yp1) / 8.0f;
     out[0] = fmaf(2.0f, u_0_c, -t1);
-}
-// What the plane at hand adds to the points around it: sum[output][k] belongs to the point
-// k - 1 planes away. The last of an output's sums is 0 before.
-// Row by row: dy rows from the point.
-template <int dy> struct InRow {};
-template <class At>
-__device__ __forceinline__ void add_row(InRow<0>, [[maybe_unused]] const At &at,
-                                          [[maybe_unused]] const Arguments &arguments,
-                                          Real (&sum)[1][3]) {
-    const Real u_0_c = at.template tap<0, 0, 0, 0>();
-    const Real u_0_xm1 = at.template tap<0, -1, 0, 0>();
-    const Real u_0_xp1 = at.template tap<0, 1, 0, 0>();
-    sum[0][0] = fmaf(0.125f, u_0_c, sum[0][0]);
-    sum[0][1] = fmaf(0.125f, u_0_xm1 + u_0_xp1, sum[0][1]);
-    sum[0][1] = fmaf(1.5f, u_0_c, sum[0][1]);
-    sum[0][2] = fmaf(0.125f, u_0_c, sum[0][2]);
-}
-
-// What the point makes of its sum, tap<2, 0, 0, 0>, by its own values.
-template <class At>
-__device__ __forceinline__ void finish_sums(const At &at,
-                                            [[maybe_unused]] const Arguments &arguments,
-                                            Real (&out)[1]) {
-    const Real u_1_c = at.template tap<1, 0, 0, 0>();
-    const Real sum_2_c = at.template tap<2, 0, 0, 0>();
-    out[0] = -(u_1_c - sum_2_c);
 }

@@ -18,8 +18,8 @@ const char *temporal_check_lane(job *j, const plan *p, int k) {
     const int points = p->schedule.lane[k];
     if (points >= p->low[k] && points >= p->high[k])
         return NULL;
-    return job_print(j, "lane: %d points along %c are fewer than the shape reaches", points,
-                     axis_names[k]);
+    return job_print(j, "lane: the shape reaches further than %s along %c",
+                     text_count(j, points, "point"), axis_names[k]);
 }
 
 /* The registers that a thread may have where at least one block is resident. */

@@ -116,6 +116,15 @@ static bool draw_alike(int64_t m, int64_t n, int64_t r, int64_t c) { /* one in 5
     return (c + 7 * r) % 50 == 0;
 }
 
+static bool draw_one(int64_t m, int64_t n, int64_t r, int64_t c) { /* in each row */
+    (void)m;
+    return c == r * 7 % n;
+}
+
+static bool draw_corner(int64_t m, int64_t n, int64_t r, int64_t c) {
+    return r == m - 1 && c == n - 1;
+}
+
 static bool draw_blocks(int64_t m, int64_t n, int64_t r, int64_t c) { /* dense ones of 3 x 3 */
     (void)m, (void)n;
     return scramble((uint64_t)(r / 3), (uint64_t)(c / 3)) % 9 == 0;
@@ -136,6 +145,10 @@ static const choice choices[] = {
     {{"alike", 1500, 1500, draw_alike},
      FORMAT_ELL,
      "ell: rows of up to 30 entries pad 45000 to 45000; "},
+    {{"one a row", 1500, 1500, draw_one},
+     FORMAT_ELL,
+     "ell: rows of up to 1 entry pad 1500 to 1500; "},
+    {{"one", 1, 1, draw_corner}, FORMAT_DIA, "dia: 1 diagonal holds the entry; "},
     {{"blocks", 900, 900, draw_blocks}, FORMAT_BCSR, "bcsr: "},
     {{"wide blocks", 900, 900, draw_wide_blocks},
      FORMAT_BCSR,

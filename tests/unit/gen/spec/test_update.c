@@ -43,6 +43,29 @@ static void test_operators(void **state) {
     assert_true(value_of(UPDATE2("apply(p.k * derivative { axis = 'y' }, u)"), 0) == 1.5);
 }
 
+/* A spec that names no fields has one, u, which its functions are given, and which they may also
+   read by its name. */
+static void test_the_field_itself(void **state) {
+    static const char text[] =
+        "return stencil { name = 'a', dtype = 'double', dims = 2,\n"
+        "update = function(u) return u(1,0) + u.u(0,1) end,\n"
+        "monitors = { r = { op = 'max', map = function(f) return f.u(1,0) - f(0,0) end } },\n"
+        "points = { s = { field = 'u', inject = function(s, f) return s * f.u(0,0) end } } }";
+    static const char named[] = "return stencil { name = 'a', fields = { u = 'inout' }, update = "
+                                "function(f) return f.u.u(0) end }";
+    loaded l;
+    (void)state;
+    const model *m = load_model(&l, text);
+    assert_true(evaluate_output(m, 0, plane, NULL) == 25);
+    assert_true(evaluate_output(m->monitors[0].map, 0, plane, NULL) == 2);
+    assert_int_equal(m->injected->output_count, 1);
+    job_end(l.job);
+    l = load(named);
+    assert_int_equal(l.fault, FAULT_SPEC);
+    assert_non_null(strstr(job_error(l.job), "unknown key 'u' of a field; known: prev"));
+    job_end(l.job);
+}
+
 static void test_fields(void **state) {
     (void)state;
     const char *text = "return stencil { name = 'a', dtype = 'double',\n"
@@ -318,8 +341,8 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(test_parameters),         cmocka_unit_test(test_boundary),
     cmocka_unit_test(test_schedule),           cmocka_unit_test(test_textbook_count_of_update),
     cmocka_unit_test(test_linear_updates),     cmocka_unit_test(test_several_specs),
-    cmocka_unit_test(test_base_functions),     cmocka_unit_test(test_deterministic),
-    cmocka_unit_test(test_text_forms),
+    cmocka_unit_test(test_the_field_itself),   cmocka_unit_test(test_base_functions),
+    cmocka_unit_test(test_deterministic),      cmocka_unit_test(test_text_forms),
 };
 
 TEST_GROUP(update, NULL, NULL)

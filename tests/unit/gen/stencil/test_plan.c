@@ -371,6 +371,31 @@ static void bulk_copies_bring_every_row_of_a_pack(void **state) {
     }
 }
 
+/* A team's parts are smaller than the grid, and their single steps have the bytes of one rank's. */
+static void the_rest_is_made_point_by_point(void **state) {
+    static const char *const specs[] = {
+        "return stencil { name = 'a', shape = box(2, 1), boundary = 'zero', update = function(u) "
+        "return u(0,0) / 2 + u(1,1) / 3 + u(-1,0) / 5 + u(0,-1) / 7 + u(-1,-1) / 9 end }",
+        "return stencil { name = 'b', shape = box(3, 1), boundary = 'zero', update = function(u) "
+        "return u(0,0,0) / 2 + u(1,1,1) / 3 + u(-1,0,0) / 5 + u(1,0,-1) / 7 end }"};
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        loaded l = the_spec(specs[i]);
+        for (int64_t size = 16; size <= 4096; size *= i == 0 ? 16 : 5) {
+            planning p = {.schedule = "temporal",
+                          .arch = "sm_90",
+                          .size = {size, size, i == 0 ? 1 : size},
+                          .steps = 7,
+                          .model = l.spec->subjects[0]->expressions};
+            job_run(&allocator_libc, plan_body, &p, &p.job);
+            assert_false(job_failed(p.job));
+            assert_false(p.plan->single->form->sums || p.plan->single->form->constant);
+            job_end(p.job);
+        }
+        job_end(l.job);
+    }
+}
+
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(a_plan_is_complete_and_parses_back),
     cmocka_unit_test(auto_is_no_worse_than_any_method),
@@ -378,6 +403,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(a_walked_axis_comes_last),
     cmocka_unit_test(what_cannot_be_is_refused),
     cmocka_unit_test(fused_steps_have_ways),
+    cmocka_unit_test(the_rest_is_made_point_by_point),
     cmocka_unit_test(steps_are_fused_where_there_are_several),
     cmocka_unit_test(what_cannot_be_fused_is_refused),
     cmocka_unit_test(sides_that_nothing_reaches_do_not_matter),

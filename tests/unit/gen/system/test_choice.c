@@ -4,6 +4,7 @@
 
 #include <math.h>
 
+#include "gen/stencil/method.h"
 #include "gen/stencil/plan.h"
 #include "gen/system/system.h"
 #include "tests/unit/group.h"
@@ -106,6 +107,7 @@ typedef struct arrangement_of {
     const char *gpu, *schedule;
     int launches;
     double seconds;
+    bool rest_sums; /* single steps next to launches of several are partial sums */
 } arrangement_of;
 
 static void arrange_body(job *j, void *argument) {
@@ -116,6 +118,7 @@ static void arrange_body(job *j, void *argument) {
     const arrangement *made = system_arrange(j, s->family->grid.system(s), &r);
     a->launches = made->count;
     a->seconds = made->seconds;
+    a->rest_sums = made->single != NULL && made->single->plans[0]->form->sums;
 }
 
 static arrangement_of arrange(const loaded *l, const char *gpu, const char *schedule) {
@@ -190,12 +193,27 @@ static void cheap_stages_share_a_launch(void **state) {
     }
 }
 
+/* Sums of one linear stage would be added in another order than the chain's, where a run's steps
+   are no multiple of a launch's. */
+static void the_rest_of_a_chain_has_its_bytes(void **state) {
+    (void)state;
+    static const char text[] =
+        "return system { name = 's', dims = 2, boundary = 'zero', fields = { u = 'inout' }, stages "
+        "= { { update = function(f) return { u = 0.3 * f.u(0, 0) + 0.21 * f.u(1, 1) + 0.13 * "
+        "f.u(-1, -1) + 0.11 * f.u(0, 1) } end } } }";
+    loaded l = load(text);
+    assert_int_equal(l.fault, FAULT_NONE);
+    assert_false(arrange(&l, "H100", "1: chained vec=1 lane=2 time=3").rest_sums);
+    job_end(l.job);
+}
+
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(divisions_cost_what_they_are_made_of),
     cmocka_unit_test(packs_share_divisions),
     cmocka_unit_test(steps_share_divisions),
     cmocka_unit_test(functions_are_shared),
     cmocka_unit_test(cheap_stages_share_a_launch),
+    cmocka_unit_test(the_rest_of_a_chain_has_its_bytes),
 };
 
 TEST_GROUP(choice, NULL, NULL)

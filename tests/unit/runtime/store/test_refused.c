@@ -187,7 +187,8 @@ static int read_as_nobody(void *unused) {
     CHECK(f.results == 100);
     CHECK(f.trouble != NULL && strstr(f.trouble, "read-only") != NULL);
     CHECK(put(&s, &p, "new", 0.5) == FAULT_IO);
-    CHECK(strstr(s.error, "tuning results cannot be kept: ") != NULL);
+    CHECK(strstr(s.error, "tuning results cannot be kept: it or its folder is read-only, so the "
+                          "file cannot be written") != NULL);
     CHECK(finds(&s, &p, "plan 0"));
     scene_close(&s);
     return 0;

@@ -138,6 +138,28 @@ static void several_steps(void **unused) {
     compare(&(problem){STAR(3, 1, "'zero'", "float"), "resident", {31, 27, 20}, 7, {1, 1, 2}, 2});
 }
 
+/* Launches of several steps leave the older level in memory of their own, and exchanges find it in
+   its array. Partial sums are added in another order than single steps have. */
+static void several_steps_of_levels(void **unused) {
+    static const char wave[] =
+        "return stencil { name = 'w', fields = { u = { use = 'inout', levels = 2 } }, boundary = "
+        "'periodic', update = function(f) return 0.3 * f.u(0,0) + 0.21 * f.u(1,1) + 0.13 * "
+        "f.u(-1,1) + 0.11 * f.u(0,1) + 0.17 * f.u(1,-1) - 0.19 * f.u.prev(0,0) end }";
+    static const char two[] =
+        "return stencil { name = 't', fields = { u = { use = 'inout', levels = 2 }, v = 'inout' }, "
+        "boundary = { x = 'zero', y = { 'fixed', 'clamp' } }, update = function(f) return { "
+        "u = 0.3 * f.u(0,0) + 0.2 * f.v(1,1) + 0.1 * f.u(0,-1) - 0.2 * f.u.prev(-1,0), "
+        "v = 0.4 * f.u(0,1) + 0.3 * f.v(0,0) - 0.1 * f.u.prev(0,0) } end }";
+    (void)unused;
+    compare(&(problem){wave, "temporal time=3", {259, 61, 1}, 7, {1, 3, 1}, 0});
+    compare(&(problem){wave, "temporal time=3", {259, 61, 1}, 6, {1, 2, 1}, 0});
+    compare(&(problem){two, "temporal time=3", {259, 61, 1}, 7, {2, 2, 1}, 0});
+    setenv("SG_TEAM_HIDE", "all", 1);
+    compare(&(problem){wave, "temporal time=3", {259, 61, 1}, 7, {1, 3, 1}, 0});
+    compare(&(problem){two, "temporal time=3", {259, 61, 1}, 8, {1, 2, 1}, 0});
+    unsetenv("SG_TEAM_HIDE");
+}
+
 /* Parts that are too thin for the longest launch make shorter ones. */
 static void thin_parts(void **unused) {
     (void)unused;
@@ -279,11 +301,13 @@ static void many_ranks(void **unused) {
 }
 
 static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(boundaries),   cmocka_unit_test(bulk),       cmocka_unit_test(carried),
-    cmocka_unit_test(shapes),       cmocka_unit_test(fields),     cmocka_unit_test(several_steps),
-    cmocka_unit_test(many_ranks),   cmocka_unit_test(thin_parts), cmocka_unit_test(leaning),
-    cmocka_unit_test(hidden),       cmocka_unit_test(positions),  cmocka_unit_test(narrow),
-    cmocka_unit_test(narrow_parts),
+    cmocka_unit_test(boundaries),   cmocka_unit_test(bulk),
+    cmocka_unit_test(carried),      cmocka_unit_test(shapes),
+    cmocka_unit_test(fields),       cmocka_unit_test(several_steps),
+    cmocka_unit_test(many_ranks),   cmocka_unit_test(thin_parts),
+    cmocka_unit_test(leaning),      cmocka_unit_test(hidden),
+    cmocka_unit_test(positions),    cmocka_unit_test(narrow),
+    cmocka_unit_test(narrow_parts), cmocka_unit_test(several_steps_of_levels),
 };
 
 TEST_GROUP(same, open_context, close_context)
