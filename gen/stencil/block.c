@@ -1,6 +1,7 @@
 /* Methods of one step a launch whose blocks make a tile each: threads, registers, shared memory,
    and the written model of what these cost (docs/architecture.md explains each term). Takes: a plan
    with its schedule, form and axes. Makes: the rest of it, or the reason why there is none. */
+#include "gen/stencil/edges.h"
 #include "gen/stencil/method.h"
 
 #include <math.h>
@@ -82,15 +83,13 @@ void block_write_walk(text *t, const plan *p, const program *program) {
 /* What methods spend in addition to the expression, fitted to the sweep in docs/notebook.md.
    Instructions: of a point, a load, and an element staged. Cycles of waiting: for a load, for a
    warp of the block, for the start of a block that stages, and for each of its steps. Then the
-   share by which a block near an edge takes longer, for packs by each cell of reach; and the
-   exponents that join the times, and those of the two memories, of which the busier takes nearly
-   all. */
+   exponents that join the times, and those of the two memories: 5 tells H200s, where the cache is
+   hardly faster than memory, from H100s. */
 static const struct costs {
     double point, load, stage_walking, stage_tiled;
     double load_cycles, warp_cycles, start_cycles, step_cycles;
-    double edge_pack, edge_block;
     double overlap, memories;
-} costs = {79, 3.2, 1, 43, 87, 60, 1600, 1000, 0.23, 1.0, 2.65, 10};
+} costs = {79, 3.2, 1, 43, 87, 60, 1600, 1000, 2.65, 5};
 
 /* The rest is arithmetic. Half the multiplications pair with an addition to one instruction. A
    sector is 32 bytes, and one in four of the sectors beyond a row's ends
@@ -177,38 +176,6 @@ double block_load_cycles(const plan *p) {
     return costs.load_cycles * p->estimate.loads_per_point;
 }
 
-/* How cells beyond the grid's sides are found. */
-typedef enum edge_kind { EDGE_FIXED, EDGE_VALUES, EDGE_RULES } edge_kind;
-
-static edge_kind kind_of_edges(const model *m) {
-    edge_kind kind = EDGE_FIXED;
-    for (int axis = 0; axis < m->dims; axis++)
-        for (int side = 0; side < 2; side++) {
-            const int of = m->sides[axis][side].kind;
-            if ((side == 0 ? m->low : m->high)[axis] == 0 || of == BOUNDARY_FIXED)
-                continue;
-            if (of != BOUNDARY_ZERO && of != BOUNDARY_CONSTANT)
-                return EDGE_RULES;
-            kind = EDGE_VALUES;
-        }
-    return kind;
-}
-
-double block_edge(const plan *p) {
-    (void)p;
-    return costs.edge_block;
-}
-
-/* Set by ten small grids on an H200, where a block at an edge took 1.5 to 5 times as long. */
-double block_tile_edge(const plan *p) {
-    static const double others[] = {1, 1.5, 3};
-    return costs.edge_block * others[kind_of_edges(p->facts->model)];
-}
-
-double block_pack_edge(const plan *p) {
-    return costs.edge_pack * (p->high[0] + 1);
-}
-
 /* How many times its blocks fill all multiprocessors. */
 static double waves_of(const plan *p, const int64_t size[AXES]) {
     double covered;
@@ -225,69 +192,6 @@ static double waiting(const plan *p, double waves) {
                                     ceil(points_of(p->tile) / p->schedule.vector / threads);
     return cycles / (points_of(p->per_block) * p->estimate.blocks_resident * fmin(waves, 1)) /
            (p->gpu->clock * p->gpu->multiprocessors);
-}
-
-/* How much longer the whole grid takes because some blocks lie near an edge. */
-static double edges(const plan *p, const int64_t size[AXES]) {
-    double inner = 1;
-    for (int k = 0; k < AXES; k++) {
-        const double n = p->axes[k] < 0 ? 1 : (double)size[p->axes[k]];
-        const double blocks = ceil(n / p->per_block[k]);
-        const double at_edges =
-            ceil((double)p->low[k] / p->per_block[k]) + ceil((double)p->high[k] / p->per_block[k]);
-        inner *= blocks > at_edges ? (blocks - at_edges) / blocks : 0;
-    }
-    const double share = p->form->block->edge != NULL ? p->form->block->edge(p) : 0;
-    return 1 + share * (1 - inner);
-}
-
-/* Whether threads read neighbours from global memory. */
-static bool reads_memory(const plan *p) {
-    return (!p->form->staged && !p->form->staged_all) || p->form->bare_tile;
-}
-
-/* Whether their taps at an edge ask where they lie. */
-static bool asks_at_edges(const plan *p) {
-    return reads_memory(p) && !model_all_fixed(p->facts->model);
-}
-
-/* Instructions by which the warps at the grid's edges make a point longer, where a thread reads
-   from global memory: all lanes of a warp wait for one whose taps ask where they lie. A thread of a
-   pack makes such points one after the other. What `fixed` costs is in `edges`. */
-static double edge_instructions(const plan *p, const int64_t size[AXES]) {
-    static const double taps[] = {0, 85, 150}, point = 100; /* 20 small grids on an H200 */
-    if (!asks_at_edges(p))
-        return 0;
-    double inner = 1;
-    int room = WARP; /* threads of a warp, which are laid along x, y, z */
-    for (int k = 0; k < AXES; k++) {
-        const int threads = p->block[k] < room ? p->block[k] : room;
-        const double extent = threads * (k == 0 ? p->schedule.vector : 1);
-        const double n = p->axes[k] < 0 ? 1 : (double)size[p->axes[k]], warps = ceil(n / extent);
-        const double at_edges = ceil(p->low[k] / extent) + ceil(p->high[k] / extent);
-        inner *= warps > at_edges ? (warps - at_edges) / warps : 0;
-        room /= threads;
-    }
-    return (1 - inner) * (point + taps[kind_of_edges(p->facts->model)] * p->facts->all_taps);
-}
-
-/* Seconds that a thread at an edge takes, however few there are: one tap after the other, each by a
-   branch or a call. Six grids of 18 000 to 93 000 points on an H200: 0.6 to 0.9 µs a tap; on a
-   line, where taps share lines of the cache, less. */
-static double edge_alone(const plan *p) {
-    static const double cycles = 1250, of_line = 250;
-    return asks_at_edges(p) ? (p->facts->model->dims > 1 ? cycles : of_line) * p->schedule.vector *
-                                  p->facts->all_taps / p->gpu->clock
-                            : 0;
-}
-
-/* Where all sides are fixed, the share of a short row's points that are made: lanes that keep a
-   cell wait for those that make points, and load nothing. */
-static double made_share(const plan *p, const int64_t size[AXES]) {
-    static const double least = 0.1, most = 0.85;
-    const model *m = p->facts->model;
-    const double share = fmax((double)(size[0] - m->low[0] - m->high[0]) / (double)size[0], least);
-    return model_all_fixed(m) && reads_memory(p) && share < most ? share : 1;
 }
 
 /* How much longer it takes because a size leaves a part of the last wave of blocks, and of a
@@ -365,11 +269,17 @@ void block_cost(plan *p, const int64_t size[AXES]) {
     const double waves = waves_of(p, size);
     const double machine = t->clock * t->multiprocessors * fmin(waves * e->blocks_resident, 1);
     e->bytes_per_point = device_bytes(m, p, size);
-    e->instructions_per_point = p->form->block->instructions(p) + edge_instructions(p, size);
+    e->instructions_per_point = p->form->block->instructions(p) + edges_instructions(p, size);
     /* Elements from a lane's to the next lane's, where each is loaded alone. */
     const double apart = plan_takes_spare(p, size) ? p->schedule.vector : 1;
-    const double device = e->bytes_per_point / gpu_copy_rate(t);
-    const double cache = (bytes * block_asked(p) + e->bytes_per_point) / gpu_l2_rate(t);
+    double points = 1;
+    for (int axis = 0; axis < m->dims; axis++)
+        points *= (double)size[axis];
+    const double kept = plan_in_cache(p, size);
+    const double filled = (1 - kept) * (e->bytes_per_point - bytes * m->output_count);
+    const double device = e->bytes_per_point / gpu_copy_rate(t) * (1 - kept);
+    const double passed = bytes * block_asked(p) + bytes * m->output_count + filled;
+    const double cache = passed / gpu_l2_rate(t) + edges_seconds(p, size, waves) / points;
     const struct {
         const char *what;
         double seconds; /* a point */
@@ -391,17 +301,15 @@ void block_cost(plan *p, const int64_t size[AXES]) {
             e->bound = terms[i].what;
         }
     }
-    double points = 1;
-    for (int axis = 0; axis < m->dims; axis++)
-        points *= (double)size[axis];
     static const double many = 12, staged = 1.2; /* of the acoustic wave: 1.23 to 1.42 */
     const double waits = p->schedule.vector > 1                         ? calls_waiting(p)
                          : p->form->staged && calls_slots(p, 1) >= many ? staged
                                                                         : 1;
-    e->seconds =
-        pow(sum, 1 / costs.overlap) * points * edges(p, size) * waste(p, size, waves) * waits;
-    e->seconds *= sqrt(made_share(p, size)); /* 8 short grids on an H200 */
-    const double start = starting(p, size), alone = edge_alone(p);
+    e->seconds = pow(sum, 1 / costs.overlap) * points * edges_longer(p, size) *
+                 waste(p, size, waves) * waits;
+    e->seconds *= sqrt(edges_made_share(p, size)); /* 8 short grids on an H200 */
+    e->seconds += PLAN_BEGIN_SECONDS;
+    const double start = starting(p, size), alone = edges_alone(p);
     if (start > e->seconds) {
         e->seconds = start;
         e->bound = "the start of blocks";

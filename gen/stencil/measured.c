@@ -162,6 +162,8 @@ static double usual_factor(const plan_measured *m, const plan *p, const int64_t 
         logs += log(k->factor);
         count++;
     }
+    if (least >= otherwise_aligned && !plan_method(p)->fused)
+        return 1;   /* else all of a method would pay for what rows of any beginning cost it */
     if (count == 0) /* several steps are harder to foretell than the single ones they replace */
         return plan_method(p)->fused ? doubts_of(p)->schedule : 1;
     return doubts_of(p)->schedule * exp(logs / count);

@@ -22,6 +22,8 @@ typedef struct block_form {
                                        NULL: a thread loads its points one after the other */
     double (*edge)(
         const plan *); /* the share by which a block at an edge takes longer; NULL: none */
+    double (*edge_cycles)(
+        const plan *); /* of a thread there that makes its points one by one; NULL: none does */
     bool spills;       /* a thread that needs too many registers is no reason to refuse */
 } block_form;
 
@@ -192,10 +194,9 @@ void block_staged_traffic(plan *);
 double block_tile_cycles(const plan *);
 double block_walk_cycles(const plan *);
 double block_load_cycles(const plan *);
-/* The edge of a block that stages, and of one that loads packs. */
+/* The edge of a block that stages. */
 double block_edge(const plan *);
 double block_tile_edge(const plan *); /* of tiles whose halo is found cell by cell */
-double block_pack_edge(const plan *);
 /* Constants of a block that walks. */
 void block_write_walk(text *, const plan *, const program *);
 /* Elements of a plane of the tile with its halo. */

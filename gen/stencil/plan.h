@@ -194,6 +194,13 @@ const char *plan_take_shared(job *, plan *, int64_t bytes);
 /* The blocks that cover a grid; *covered is how many times the grid's points they have. */
 double plan_blocks(const plan *, const int64_t size[AXES], double *covered);
 
+/* The share of what a launch reads that the second-level cache has of the launch before, where
+   steps follow each other. */
+double plan_in_cache(const plan *, const int64_t size[AXES]);
+
+/* From the start of a launch until its blocks are at work, whatever they do. */
+#define PLAN_BEGIN_SECONDS 0.7e-6
+
 /* Issue slots of a point's divisions, functions and choices, where a thread makes so many points
    along x together. Multiply-adds take more of them where the board has fewer units. */
 double calls_slots(const plan *, int together);

@@ -2,8 +2,11 @@
    cheapest. Takes: a model, constraints, a GPU, a size. Makes: a plan with its reason. */
 #include "gen/stencil/search.h"
 
-/* From one of many launches to the next; it counts where the grid is small. */
-#define LAUNCH_SECONDS 2e-6
+/* From one of many launches to the next; it counts where the grid is small. Since sm_90 a launch
+   begins before the one before has ended (templates/arch/launches.cuh). */
+static double launch_seconds(const gpu *g) {
+    return gpu_arch_number(g->arch) >= 90 ? 1e-6 : 2e-6;
+}
 
 /* Seconds of the steps that whole launches leave. Some are made together, by shorter launches, and
    the others one by one. */
@@ -19,7 +22,7 @@ static double seconds_of_rest(const search *s, const plan *p, int rest) {
 static double seconds_a_step(const search *s, const plan *p) {
     const int time = p->schedule.time;
     if (time <= 1) /* each step is a launch of its own */
-        return p->estimate.seconds + (s->steps > 1 ? LAUNCH_SECONDS : 0);
+        return p->estimate.seconds + (s->steps > 1 ? launch_seconds(s->gpu) : 0);
     if (s->steps <= time || s->steps >= 64 * (int64_t)time)
         return p->estimate.seconds / time;
     const double rest = seconds_of_rest(s, p, (int)(s->steps % time));

@@ -109,10 +109,10 @@ __device__ __forceinline__ void finish_sums([[maybe_unused]] const Arguments &ar
 #define PLAN_HAS_Z 0
 
 struct plan {
-    static constexpr int tile_x = 64, tile_y = 4, tile_z = 1;
-    static constexpr int threads_x = 16, threads_y = 4, threads_z = 1;
+    static constexpr int tile_x = 128, tile_y = 4, tile_z = 1;
+    static constexpr int threads_x = 32, threads_y = 4, threads_z = 1;
     static constexpr int threads = threads_x * threads_y * threads_z;
-    static constexpr int blocks = 21; // to leave registers for, a multiprocessor
+    static constexpr int blocks = 10; // to leave registers for, a multiprocessor
     static constexpr int arrays = 1, outputs = 1;
     static constexpr bool all_fixed = true; // every side that the shape reaches over
     static constexpr bool wraps = false, gives_values = false; // some side

@@ -12,14 +12,16 @@
    reads. How much longer it takes where sums spill, where a multiprocessor has one block, which
    either waits for its tile or makes points, where the spare makes them, and where walks are cut
    (z512 of 768 planes: 1.1). The share of what lies beyond the grid that costs time, in 3D and
-   (the last) in 2D; of what a wave, or the last of several, leaves idle. Seconds a plane that
-   blocks take to keep one pace. How much longer where there are few rows of warps, where few bytes
-   are on their way, and for written bytes; starts of a block of a 2D tile. */
+   (the last) in 2D; of what a wave of walks, or the last of several, leaves idle. Seconds a plane
+   that blocks take to keep one pace, and that a multiprocessor takes for each of a block's planes.
+   How much longer where there are few rows of warps, where few bytes are on their way, for written
+   bytes, and in the second-level cache where it has all arrays; seconds of starts of a block of a
+   2D tile. */
 static const struct costs {
     double walk_share, tile_share, overlap, start, point, read, spilling, alone, spare, cut, beyond,
-        one_wave, last_wave, pace, few, in_flight, writing, tile_start, beyond_flat;
-} costs = {0.96, 1,   3,    3e-6,    4,   1,    1.3,  0.12, 4,  1.05,
-           0.15, 0.1, 0.35, 0.63e-6, 1.5, 0.09, 0.08, 1.7,  0.8};
+        one_wave, last_wave, pace, plane, few, in_flight, writing, hits, tile_start, beyond_flat;
+} costs = {0.96, 1,    3,       3e-6,   4,   1,    1.3,  0.12, 4,      1.05, 0.15,
+           0.1,  0.35, 0.54e-6, 0.3e-6, 1.5, 0.09, 0.08, 0.1,  1.9e-6, 0.8};
 
 /* The same where rows begin anywhere, so that copies bring every `vector`-th one: how terms
    overlap; bytes that a row of a tile takes longer for its ends, and how much less the rest takes,
@@ -109,7 +111,7 @@ static filling fill(const plan *p, const int64_t size[AXES], bool rows) {
     filling f = {.waves = each / p->estimate.blocks_resident,
                  .together = p->estimate.blocks_resident};
     f.uneven = ceil(f.waves) / f.waves;
-    double lost = costs.last_wave;
+    double lost = bulk_is_flat(p) ? costs.one_wave : costs.last_wave;
     if (f.waves <= 1) { /* all run at once, some multiprocessors with a block less */
         f.together = ceil(each);
         f.uneven = ceil(each) / each;
@@ -226,6 +228,24 @@ static double anywhere(const plan *p, const filling *f) {
            (bulk_is_narrow(p) ? row_costs.narrow : 1);
 }
 
+/* Seconds until planes arrive, wave by wave; the first begins where nothing else is on its way. */
+static double starting(double waves) {
+    return costs.start * (ceil(waves) - 0.5);
+}
+
+/* Seconds of walks of so many planes that would take `seconds` if nothing held them up. A plane
+   takes at least what blocks need to agree on their pace; and each of a block's costs its
+   multiprocessor a time of its own, whatever is in it: 7 points, float, 384³, H200, 0.35 µs with
+   tiles of 128x8 and 64x16 and walks of 16 to 43 planes, where those of 128x16 take as long as
+   memory does. */
+static double in_pace(const plan *p, const filling *f, double planes, double seconds) {
+    static const double together = 6; /* an exponent */
+    const double each = f->waves * p->estimate.blocks_resident;
+    return pow(pow(seconds, together) + pow(ceil(f->waves) * costs.pace * planes, together) +
+                   pow(each * costs.plane * planes, together),
+               1 / together);
+}
+
 static void wide_cost(plan *p, const int64_t size[AXES]) {
     const model *m = p->facts->model;
     const gpu *g = p->gpu;
@@ -248,13 +268,15 @@ static void wide_cost(plan *p, const int64_t size[AXES]) {
     e->instructions_per_point = again * (p->facts->sum_operations * lanes / g->fma_lanes[m->dtype] +
                                          costs.point + costs.read * reads + converted);
     const double share = bulk_is_flat(p) ? costs.tile_share : costs.walk_share;
+    const double kept = plan_in_cache(p, size);
     const struct {
         const char *what;
         double seconds; /* a point */
     } terms[] = {
-        {"device memory", reading(m) * e->bytes_per_point / gpu_copy_rate(g) / share * f.idle},
-        {"the second-level cache",
-         (e->loads_per_point + m->output_count) * bytes / gpu_l2_rate(g) * f.idle},
+        {"device memory",
+         (1 - kept) * reading(m) * e->bytes_per_point / gpu_copy_rate(g) / share * f.idle},
+        {"the second-level cache", (e->loads_per_point + m->output_count) * bytes / gpu_l2_rate(g) *
+                                       f.idle * (1 + costs.hits * kept)},
         {"instructions", e->instructions_per_point / (lanes * machine) * f.uneven *
                              few_warps(p, &f) * uneven_parts(p, &f, rows)},
         {"shared memory",
@@ -278,12 +300,12 @@ static void wide_cost(plan *p, const int64_t size[AXES]) {
         e->seconds *= rows ? row_costs.cut : costs.cut; /* although there are blocks enough */
     e->seconds *= in_flight(p, &f, rows) * (rows ? anywhere(p, &f) : unaligned(p, size));
     const double planes = fmin(p->walk, cells) + bulk_depth(p) - 1;
-    if (!bulk_is_flat(p)) /* a plane takes at least what blocks take to agree on their pace */
-        e->seconds =
-            fmax(e->seconds, ceil(f.waves) * (rows ? row_costs.pace : costs.pace) * planes);
+    if (!bulk_is_flat(p))
+        e->seconds = rows ? fmax(e->seconds, ceil(f.waves) * row_costs.pace * planes)
+                          : in_pace(p, &f, planes, e->seconds);
     if (plan_takes_spare(p, size) && !rows) /* it makes each point alone */
         e->seconds *= costs.spare;
-    e->seconds += costs.start * (bulk_is_flat(p) ? costs.tile_start : ceil(f.waves));
+    e->seconds += bulk_is_flat(p) ? costs.tile_start : starting(f.waves);
 }
 
 void bulk_cost(plan *p, const int64_t size[AXES]) {
@@ -303,5 +325,5 @@ void bulk_cost(plan *p, const int64_t size[AXES]) {
     bulk_narrow_cost(p, &s, size);
     if (plan_takes_spare(p, size))
         p->estimate.seconds *= costs.spare;
-    p->estimate.seconds += costs.start * ceil(s.waves);
+    p->estimate.seconds += starting(s.waves);
 }

@@ -10,7 +10,8 @@
    in 2D and for each plane that lies between a load in 3D and what neighbours read of it. What of
    the planes that blocks share is lost. How much of a wave a grid's first and last blocks cost. The
    exponent that joins the times, and that of the two memories. Fitted to 600 plans on an H100
-   (bench/h100.sweeps, plans/h100.plans) and 33 on an H200. */
+   (bench/h100.sweeps, plans/h100.plans) and 33 on an H200; then, to 60 small grids on an H200, what
+   grids in the cache spare of a step's waiting and of what is fetched ahead. */
 static const struct costs {
     double start, plane, pack, element;
     double wait, wait_load, drift_flat, drift, lost, ends;
@@ -18,7 +19,8 @@ static const struct costs {
     double begin_long; /* of memory, in planes: where long walks pay */
     double spilled;    /* instructions of a register that spills, of more than a few */
     double converted;  /* instructions of a number of 16 bits: 8 figures of half on an H200 */
-} costs = {300, 45, 14, 2, 500, 37, 0.007, 0.0155, 0.004, 0.7, 5, 7, 1.5, 20, 1.5};
+    double spared_wait, spared_ahead;
+} costs = {300, 45, 14, 2, 500, 37, 0.007, 0.0155, 0.004, 0.3, 5, 7, 1.5, 20, 2.6, 0.6, 0.5};
 
 enum { FEW_SPILLED = 24 };
 
@@ -128,8 +130,8 @@ static double count_instructions(const plan *p, bool spare) {
 
 /* Elements that a block asks the second-level cache for, for each point it makes: its tile with the
    rows around it in each plane, the planes before and behind; and its own rows once more, as they
-   are fetched ahead. */
-static double asked(const plan *p) {
+   are fetched ahead, though less of what the cache has. */
+static double asked(const plan *p, double kept) {
     const double sector = sector_bytes / (double)model_cell_bytes(p->facts->model);
     double sum = 0;
     for (int i = 0; i < p->array_count; i++) {
@@ -138,7 +140,7 @@ static double asked(const plan *p) {
         const double y = (a->low[1] + a->high[1]) / (double)p->tile[1];
         const double z = (a->low[2] + a->high[2]) / (double)p->walk;
         const double all = p->facts->column_or_plane ? 1 + y + z : (1 + y) * (1 + z);
-        sum += x * all + (p->streamed.ahead > 0 ? 1 + z : 0);
+        sum += x * all + (p->streamed.ahead > 0 ? (1 + z) * (1 - costs.spared_ahead * kept) : 0);
     }
     return sum;
 }
@@ -169,9 +171,6 @@ static double drift(const plan *p) {
     return walk > least ? 1 + share * log2(walk / least) : 1;
 }
 
-/* Of a step along the walk whose rows come from the second-level cache (64³ in 64 steps). */
-static const double step_cycles = 780;
-
 /* How many times as long walks take where blocks fill the machine unevenly, and where a scheduler
    has few warps. Blocks of less than a wave are as long as a scheduler with one warp more than
    others; of a last wave that is not full about half is lost, as those that are left run faster,
@@ -197,14 +196,10 @@ static bool has_short_rows(const int64_t size[AXES]) {
     return size[0] <= SHORT;
 }
 
-/* How many times as long where short rows are no packs, for each row of a thread beyond its first.
- */
+/* How many times as long where rows are short, for each row of a thread beyond its first. */
 static double narrow_rows(const plan *p, const int64_t size[AXES]) {
     static const double each = 0.05;
-    const bool whole = p->schedule.vector * model_cell_bytes(p->facts->model) == MAX_PACK_BYTES;
-    return !has_short_rows(size) || (whole && !plan_takes_spare(p, size))
-               ? 1
-               : 1 + each * (p->streamed.lane_y - 1);
+    return has_short_rows(size) ? 1 + each * (p->streamed.lane_y - 1) : 1;
 }
 
 /* How many times as long where rows are no packs and the registers of as many blocks as were
@@ -233,20 +228,25 @@ static double edges(const plan *p, const int64_t size[AXES]) {
     return p->facts->ends_of_x ? 1 + both * share * (1 - 1 / ceil(plan_threads(p) / 32.0)) : 1;
 }
 
+/* How many times as long as if there were no first and last blocks. Those of less than a wave are
+   all at work at once. */
+static double ends(const plan *p, double blocks) {
+    const double waves = blocks / ((double)p->gpu->multiprocessors * p->estimate.blocks_resident);
+    return 1 + costs.ends * fmin(waves, 1) / (waves + 1);
+}
+
 /* The share of blocks of a wave that a size leaves without work; and how far a block's size is
    from the best. */
 static double waste(const plan *p, const int64_t size[AXES]) {
     double covered;
     const double blocks = plan_blocks(p, size, &covered);
-    const double resident = (double)p->gpu->multiprocessors * p->estimate.blocks_resident;
-    const double idle = 1 + 0.3 * (covered - 1); /* threads without work end at once */
+    const double idle = 1 + 0.2 * (covered - 1); /* threads without work end at once */
     const bool goes_far = streamed_walks_long(p->facts);
     const double best = goes_far         ? 64
                         : p->axes[1] < 0 ? 128
                                          : 256,
                  turns = fabs(log2(plan_threads(p) / best));
-    const double full =
-        goes_far ? crowd(p, blocks) : 1 + costs.ends * resident / (blocks + resident);
+    const double full = goes_far ? crowd(p, blocks) : ends(p, blocks);
     return idle * full * edges(p, size) * calls_waiting(p) * narrow_rows(p, size) *
            starved(p, size) * (1 + 0.01 * turns);
 }
@@ -259,8 +259,9 @@ static double waiting(const plan *p, const int64_t size[AXES], double instructio
     const double blocks = fmin(plan_blocks(p, size, &covered), most);
     const double warps = blocks * ceil(plan_threads(p) / 32.0);
     const double points = (double)p->schedule.vector * p->streamed.lane_y;
-    const double wait = costs.wait + costs.wait_load * loads_apart(p, size) *
-                                         (p->streamed.packs + p->streamed.beside);
+    const double wait = (1 - costs.spared_wait * plan_in_cache(p, size)) *
+                        (costs.wait + costs.wait_load * loads_apart(p, size) *
+                                          (p->streamed.packs + p->streamed.beside));
     const double before = p->form->sums ? p->low[2] + p->high[2] : 1;
     const double cycles = instructions * points + wait * (1 + before / p->walk);
     return cycles / (warps * WARP * points) / p->gpu->clock;
@@ -272,8 +273,10 @@ static double moving(plan *p, const int64_t size[AXES]) {
     plan_estimate *e = &p->estimate;
     const double bytes = (double)model_cell_bytes(p->facts->model);
     e->bytes_per_point = model_bytes_per_point(p->facts->model) + bytes * lost(p, size);
-    const double device = e->bytes_per_point * drift(p) / gpu_copy_rate(p->gpu);
-    const double cache = (bytes * asked(p) + e->bytes_per_point) / gpu_l2_rate(p->gpu);
+    const double kept = plan_in_cache(p, size), stored = bytes * p->facts->model->output_count;
+    const double filled = (1 - kept) * (e->bytes_per_point - stored);
+    const double device = e->bytes_per_point * drift(p) / gpu_copy_rate(p->gpu) * (1 - kept);
+    const double cache = (bytes * asked(p, kept) + stored + filled) / gpu_l2_rate(p->gpu);
     e->bound = device > cache ? "device memory" : "the second-level cache";
     return pow(pow(device, costs.memories) + pow(cache, costs.memories), 1 / costs.memories);
 }
@@ -283,8 +286,20 @@ static double moving(plan *p, const int64_t size[AXES]) {
 static double uneven(const plan *p, const int64_t size[AXES]) {
     double covered;
     const double blocks = plan_blocks(p, size, &covered), each = blocks / p->gpu->multiprocessors;
-    const double resident = (double)p->gpu->multiprocessors * p->estimate.blocks_resident;
-    return fmax(1, ceil(each) / each / (1 + costs.ends * resident / (blocks + resident)));
+    return fmax(1, ceil(each) / each / ends(p, blocks));
+}
+
+/* Seconds of a block's walk, step by step, where nothing else is on the way: a launch of few
+   blocks. The second wave's walks begin after the first's; more waves are not so strictly in turns.
+ */
+static double walking(const plan *p, const int64_t size[AXES]) {
+    static const double step = 250, load = 40; /* cycles */
+    double covered;
+    const double blocks = plan_blocks(p, size, &covered);
+    const double waves = blocks / ((double)p->gpu->multiprocessors * p->estimate.blocks_resident);
+    const double steps = p->walk + fmin(p->low[2] + p->high[2], 2);
+    return fmin(ceil(waves), 2) * steps * (step + load * (p->streamed.packs + p->streamed.beside)) /
+           p->gpu->clock;
 }
 
 void streamed_cost(plan *p, const int64_t size[AXES]) {
@@ -311,11 +326,9 @@ void streamed_cost(plan *p, const int64_t size[AXES]) {
     for (int axis = 0; axis < p->facts->model->dims; axis++)
         all *= (double)size[axis];
     e->seconds = pow(sum, 1 / costs.overlap) * all * waste(p, size);
-    /* A launch is never shorter than a block's walk, step by step: few blocks of a small grid. */
-    const double steps = p->walk + p->low[2] + p->high[2];
-    const double alone = steps * step_cycles / t->clock;
-    if (alone > e->seconds) {
-        e->seconds = alone;
+    const double walk = walking(p, size);
+    if (walk > e->seconds)
         e->bound = "a block's walk";
-    }
+    static const double both = 4; /* an exponent */
+    e->seconds = pow(pow(e->seconds, both) + pow(walk, both), 1 / both) + PLAN_BEGIN_SECONDS;
 }
