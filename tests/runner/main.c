@@ -21,6 +21,7 @@ static const char usage[] =
     "  --without FILE              cases of all other files\n"
     "  --filter TEXT               cases whose name has the text\n"
     "  --shard I/N                 one of N parts of the cases, from 0 on\n"
+    "  --draw N                    one of N parts, which SG_SEED draws\n"
     "  --threads N                 one a core by default\n"
     "  --root FOLDER               where tests/ and specs/ are; . by default\n"
     "  --huge                      allocate grids of more than 2^31 cells on a GPU\n"
@@ -39,6 +40,8 @@ static const struct {
     [MODE_SELFTEST] = {"selftest", mode_selftest},
     [MODE_SOURCES] = {"sources", mode_sources},
 };
+
+enum { DRAWN = -1 }; /* as a shard */
 
 static noreturn void refuse(const char *word) {
     fprintf(stderr, "run_cases: unknown or incomplete: %s\n%s", word, usage);
@@ -101,6 +104,8 @@ static void set_value(options *o, const char *word, const char *value) {
         o->threads = (int)number(word, value);
     else if (strcmp(word, "--root") == 0)
         o->root = value;
+    else if (strcmp(word, "--draw") == 0)
+        o->shards = (int)number(word, value), o->shard = DRAWN;
     else if (strcmp(word, "--shard") != 0 || sscanf(value, "%d/%d", &o->shard, &o->shards) != 2 ||
              o->shard < 0 || o->shard >= o->shards)
         refuse(word);
@@ -128,11 +133,13 @@ static options read_options(char **words) {
     return o;
 }
 
-/* Parts are drawn, so that each has some of every value of every dimension. */
+/* Which cases make a part is random: each part has some of every value of every dimension. */
 static void take_shard(const options *o, case_list *list) {
+    const uint64_t parts = (uint64_t)o->shards;
+    const uint64_t part = o->shard == DRAWN ? o->data_seed % parts : (uint64_t)o->shard;
     int count = 0;
     for (int i = 0; i < list->count; i++)
-        if (random_bits(1, (uint64_t)i) % (uint64_t)o->shards == (uint64_t)o->shard)
+        if (random_bits(1, (uint64_t)i) % parts == part)
             list->cases[count++] = list->cases[i];
     list->count = count;
 }
@@ -189,7 +196,7 @@ int main(int count, char **words) {
     pthread_mutex_init(&w.report.lock, NULL);
     if (o.mode == MODE_SOURCES)
         setlocale(LC_ALL, ""); /* as a program that embeds the library may */
-    if (o.mode == MODE_RUN && !o.list)
+    if ((o.mode == MODE_RUN || o.mode == MODE_PROPERTIES) && !o.list)
         printf("SG_SEED=%llu\n", (unsigned long long)o.data_seed);
     report_watch_crashes();
     job *j;

@@ -105,7 +105,7 @@ static void widen(random_system *s, uint64_t seed) {
 
 static void compare_systems(uint64_t seed, bool own, way how) {
     static random_system s;
-    const int enough = wanted(6);
+    const int enough = wanted(4);
     int compared = 0;
     for (const uint64_t first = seed; compared < enough; seed++) {
         rs_make_system(&s, seed, seed % 2 == 0 ? "float" : "double", own);
@@ -178,8 +178,8 @@ static void several_steps_a_launch_leave_the_same_bytes(void **state) {
     enum { MOST = 5 };
     static random_system s;
     int compared = 0;
-    for (uint64_t seed = 32000; compared < wanted(6); seed++) {
-        assert_true(seed < 34000 + 400 * (uint64_t)wanted(6));
+    for (uint64_t seed = 32000; compared < wanted(4); seed++) {
+        assert_true(seed < 34000 + 400 * (uint64_t)wanted(4));
         rs_make_system(&s, seed, seed % 2 == 0 ? "float" : "double", seed % 4 > 1);
         char *levels = strstr(s.text, "levels = 2, ");
         if (s.dims < 2 || strstr(s.text, ".prev") != NULL)
