@@ -109,10 +109,12 @@ struct Walk {
             place_packs(x, y);
         else
             place_elements(x, y);
+#if !PLAN_BOXES
         if (packed())
             place_copies<tile::pack>();
         else
             place_copies<1>();
+#endif
     }
 
     static __device__ __forceinline__ int column() {

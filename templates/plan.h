@@ -20,6 +20,7 @@
 #define PLAN_WRAPS 1
 #define PLAN_HAS_Y 1
 #define PLAN_HAS_Z 1
+#define PLAN_BOXES 1 // bulk copies bring planes of several steps
 
 #include "arch/bulk.cuh"
 
@@ -133,6 +134,12 @@ template <> struct Source<0> {
 template <> struct Source<1> {
     static constexpr int output = 0, previous = 0, place = 20480, slots = 7;
     static constexpr bool still = true;
+};
+template <int dx, int dy, int dz> struct Tap { // of a linear update: whether it is read, its weight
+    static constexpr bool is = dx * dx + dy * dy + dz * dz <= 1;
+    static __device__ __forceinline__ Real weight(const Arguments &) {
+        return 0.1f;
+    }
 };
 template <int output> struct Level;
 template <> struct Level<0> {

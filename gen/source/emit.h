@@ -117,6 +117,9 @@ void emit_placed(text *, const emitter *, expr_id root);
    planes alone; NULL: all. Whoever calls looks at pool->limit. */
 int sums_products(job *, const model *, const int *row, emit_product **out);
 
+/* The weights of a form's terms, rewritten as products have them. */
+const expr_id *sums_weights(job *, const model *, const linear_form *);
+
 /* How many operations they are, for a point and all its planes; a multiply-add is one. */
 double sums_operations(job *, const model *);
 

@@ -162,7 +162,7 @@ static void write_chains(writer *w, const chain *chains, int output) {
     }
 }
 
-static const expr_id *rounded_weights(job *j, const model *m, const linear_form *form) {
+const expr_id *sums_weights(job *j, const model *m, const linear_form *form) {
     expr_id *before = job_array(j, (size_t)form->count, sizeof *before);
     expr_id *after = job_array(j, (size_t)form->count, sizeof *after);
     for (int i = 0; i < form->count; i++)
@@ -207,7 +207,7 @@ static void write_factors(writer *w, int output, const linear_form *form, const 
 }
 
 static void write_output(writer *w, int output, const linear_form *form) {
-    const expr_id *weights = rounded_weights(w->job, w->m, form);
+    const expr_id *weights = sums_weights(w->job, w->m, form);
     const double *factors = factors_of(w);
     if (factors != NULL) {
         write_factors(w, output, form, weights, factors);

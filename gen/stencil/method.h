@@ -70,8 +70,9 @@ struct form {
         program_needs *);      /* what a call must have for this kernel; other calls take a spare */
     int (*lane)(const plan *); /* program_launch.lane; NULL: 1 */
     bool (*abreast)(const plan *); /* program_launch.abreast; NULL: no */
-    void (*box)(const plan *, const plan_array *,
-                int box[AXES]); /* of an array, what the kernel fetches by a bulk copy */
+    bool (*box)(const plan *, const plan_array *,
+                int box[AXES]); /* of an array, what the kernel fetches by a bulk copy; false: the
+                                   plan has none */
     bool (*rows_of_pack)(const plan *, const plan_array *,
                          int box[AXES]); /* and its spare of every `vector`-th row, where rows begin
                                             anywhere; false: it has no bulk copies */

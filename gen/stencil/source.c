@@ -67,11 +67,11 @@ void source_list_arrays(job *j, const model *m, program *p) {
 
 /* The boxes that bulk copies fetch, of each array that taps read. */
 static void describe_maps(const plan *p, program_launch *l) {
-    l->grid.map_count = p->array_count;
     for (int i = 0; i < p->array_count; i++) {
         program_map *map = &l->grid.maps[i];
         map->grid = p->is_pass ? p->from : source_read_grid(p->facts->model, p->arrays[i].array);
-        p->form->box(p, &p->arrays[i], map->box);
+        if (p->form->box(p, &p->arrays[i], map->box))
+            l->grid.map_count = i + 1;
     }
 }
 

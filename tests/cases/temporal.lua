@@ -131,6 +131,13 @@ end
 local wide = by_dtype("temporal time=2 tile=24x8 lane=4x2 coarsen=z12", "temporal time=2 tile=24x8 lane=2x2 coarsen=z12")
 add("star3d2", wide, planes, { 2, 5 })
 add("box3d2", wide, planes, { 2 })
+-- Stars of lanes of a pack: in two warps and in four, patches of which neighbours read all rows, and not all.
+add("star3d1", by_dtype("temporal time=4 tile=24x16 lane=4x3 coarsen=z11", "temporal time=4 tile=24x32 lane=2x5 coarsen=z11"), planes, { 4, 9 })
+add("star3d2", by_dtype("temporal time=2 tile=24x16 lane=4x3 coarsen=z13", "temporal time=2 tile=24x32 lane=2x5 coarsen=z7"), planes, { 2, 3 })
+if not full then -- those that boxes bring on a GPU
+  add_case(shapes.list.star3d1, "temporal time=4 tile=24x32 lane=2x5 coarsen=z11", "fixed", "double", planes, { 4, 9 })
+  add_case(shapes.list.star3d2, "temporal time=2 tile=24x32 lane=2x5 coarsen=z7", "zero", "double", planes, { 2, 3 })
+end
 add("heat3d", by_dtype("temporal time=2 tile=24x24 lane=4x4 coarsen=z20", "temporal time=2 lane=2x2"), planes, { 4, 3 })
 add("points3d", by_dtype("temporal time=2 tile=20x16 lane=4x3 coarsen=z20"), planes, { 2, 3 })
 add("upwind3d", "temporal time=3 tile=24x10 lane=4x4 coarsen=z9", planes, { 3, 7 })

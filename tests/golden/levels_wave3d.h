@@ -41,8 +41,8 @@ struct plan {
     static constexpr int ring = 4, halo_x = 2, walk = 16;
     static constexpr bool keep = false, corners = false, copy_packs = true;
     static constexpr int carried = 2; // levels that a step reads
-    static constexpr int second = 3; // the grid of the last level but one
     static constexpr bool images = false; // some cells beyond a side are images of others
+    static constexpr int second = 3; // the grid of the last level but one
 };
 
 // The arrays that taps read.

@@ -35,12 +35,13 @@ static int held(const plan *p) {
     return keeps && bulk_is_narrow(p) && !bulk_is_flat(p) ? p->high[2] : 0;
 }
 
-void bulk_lay_box(const plan *p, const plan_array *a, int box[AXES]) {
+bool bulk_lay_box(const plan *p, const plan_array *a, int box[AXES]) {
     const int line = line_bytes(p) / bulk_cell_bytes(p);
     box[0] = p->tile[0] + round_up(a->low[0], line) + round_up(a->high[0], line);
     box[1] = p->tile[1] + a->low[1] + a->high[1];
     const bool summed = a < p->arrays + p->summed;
     box[2] = bulk_is_flat(p) ? p->walk + (summed ? bulk_depth(p) - 1 : 0) : 1;
+    return true;
 }
 
 /* Bytes of a slot of an array, or 2D of all of its rows. */

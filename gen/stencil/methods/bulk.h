@@ -57,7 +57,7 @@ int64_t bulk_slot_bytes(const plan *);
 bool bulk_asks(const plan *, int array, int y, int *low, int *high);
 
 /* Of an array, what the kernel fetches by a copy. */
-void bulk_lay_box(const plan *, const plan_array *, int box[AXES]);
+bool bulk_lay_box(const plan *, const plan_array *, int box[AXES]);
 
 /* Where rows begin anywhere: form.rows_of_pack; whether it holds of all arrays; if so, bytes of a
    slot of them, and how many slots there are, in no more memory than the plan takes else. */

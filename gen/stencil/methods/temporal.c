@@ -1,7 +1,7 @@
 /* temporal: many steps between reading a grid and writing it, with the levels between in registers.
    For linear updates of one field 1D, 2D and 3D have a form each (here, temporal_pipeline.c,
-   temporal_levels.c), and all else has another one (temporal_cascade.c); docs/architecture.md
-   explains the terms of the written model. */
+   temporal_levels.c), 3D one more for stars (temporal_stars.c), and all else has another one
+   (temporal_cascade.c); docs/architecture.md explains the terms of the written model. */
 #include "gen/stencil/methods/temporal.h"
 
 #include <math.h>
@@ -266,9 +266,11 @@ void temporal_need_images(plan *p) {
 }
 
 static const form *choose(const plan_facts *f, const schedule *s) {
-    (void)s;
     static const form *const forms[AXES] = {&temporal_line, &temporal_pipeline, &temporal_levels};
-    return keeps_sums(f) ? forms[f->model->dims - 1] : &temporal_cascade;
+    if (!keeps_sums(f))
+        return &temporal_cascade;
+    return temporal_is_star(f) && temporal_has_star_lanes(f, s) ? &temporal_stars
+                                                                : forms[f->model->dims - 1];
 }
 
 static int walk(int dims) {

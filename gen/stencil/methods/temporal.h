@@ -32,7 +32,7 @@ typedef struct temporal_work {
 } temporal_work;
 
 /* The forms of 2D and 3D, and that of all models which these do not serve; and their candidates. */
-extern const form temporal_pipeline, temporal_levels, temporal_cascade;
+extern const form temporal_pipeline, temporal_levels, temporal_stars, temporal_cascade;
 void temporal_try_pipelines(search *);
 void temporal_try_levels(search *);
 void temporal_try_cascades(search *);
@@ -45,6 +45,16 @@ void temporal_begin(plan *);
 void temporal_need_images(plan *);
 /* The constant `images` of plan.h, by which templates leave out what no boundary asks for. */
 void temporal_write_images(text *, const plan *);
+
+/* What the two forms of 3D by partial sums share: a block's threads and tile, the bytes of shared
+   memory once the ring is known, and the constants of plan.h. */
+const char *temporal_lay_patches(job *, plan *);
+size_t temporal_patch_bytes(const plan *);
+void temporal_write_patches(text *, const plan *);
+
+/* Whether the form of stars serves an update of partial sums, and such lanes. */
+bool temporal_is_star(const plan_facts *);
+bool temporal_has_star_lanes(const plan_facts *, const schedule *);
 
 /* Whether the pipeline makes steps of an update of two levels; the model of its sums; and the grid
    that takes the level before the newest one: the layers follow the arrays (−1: one level). */

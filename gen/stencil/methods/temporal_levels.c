@@ -21,7 +21,8 @@ static int stored_rows(const plan *p) {
     return !p->fused.keep || read >= lane ? lane : read;
 }
 
-static size_t levels_bytes(const plan *p) {
+/* Of the ring, the levels and rows on their way to memory. */
+size_t temporal_patch_bytes(const plan *p) {
     const plan_fused *f = &p->fused;
     const int64_t plane = (int64_t)f->width[0] * f->width[1];
     const int64_t level = plane / p->schedule.lane[1] * stored_rows(p);
@@ -70,7 +71,7 @@ static int64_t choose_keep(plan *p) {
     return need + (p->fused.keep ? kept : 0);
 }
 
-static const char *fit(job *j, plan *p) {
+const char *temporal_lay_patches(job *j, plan *p) {
     temporal_begin(p);
     plan_set_walk(p, p->schedule.coarsen[2]);
     const schedule *s = &p->schedule;
@@ -108,14 +109,21 @@ static const char *fit(job *j, plan *p) {
         return job_print(
             j, "lane: the patches of a warp have %d rows and parts of a row, and at most %d",
             stored_bits(p), MAX_PATCH);
-    f->input = LEVELS_INPUT + carried(p) - 1;
-    f->corners = p->facts->corners;
     p->block[0] = threads;
     for (int k = 0; k < LANE_AXES; k++)
         p->tile[k] = p->per_block[k] = s->tile[k];
+    return NULL;
+}
+
+static const char *fit(job *j, plan *p) {
+    const char *refusal = temporal_lay_patches(j, p);
+    if (refusal != NULL)
+        return refusal;
+    p->fused.input = LEVELS_INPUT + carried(p) - 1;
+    p->fused.corners = p->facts->corners;
     temporal_need_images(p);
     refusal = temporal_check_registers(j, p, choose_keep(p));
-    return refusal != NULL ? refusal : plan_take_shared(j, p, (int64_t)levels_bytes(p));
+    return refusal != NULL ? refusal : plan_take_shared(j, p, (int64_t)temporal_patch_bytes(p));
 }
 
 /* ---- its cost -------------------------------------------------------------------------------- */
@@ -160,8 +168,7 @@ static void cost(plan *p, const int64_t size[AXES]) {
 
 /* ---- the form -------------------------------------------------------------------------------- */
 
-static void constants(text *t, const plan *p, const program *program) {
-    (void)program;
+void temporal_write_patches(text *t, const plan *p) {
     const schedule *s = &p->schedule;
     const plan_fused *f = &p->fused;
     text_printf(t,
@@ -173,11 +180,16 @@ static void constants(text *t, const plan *p, const program *program) {
                 f->keep ? "true" : "false", f->corners ? "true" : "false");
     text_printf(t, "    static constexpr int carried = %d; // levels that a step reads\n",
                 carried(p));
+    temporal_write_images(t, p);
+}
+
+static void constants(text *t, const plan *p, const program *program) {
+    (void)program;
+    temporal_write_patches(t, p);
     if (carried(p) > 1)
         text_printf(t,
                     "    static constexpr int second = %d; // the grid of the last level but one\n",
                     temporal_second_grid(p->facts->model, 0));
-    temporal_write_images(t, p);
 }
 
 static void needs(const plan *p, program_needs *n) {

@@ -251,6 +251,28 @@ template <int slots, int readers> struct Slots {
     __forceinline__ void release(int) const {
     }
 };
+/* Planes likewise: all warps meet where one waits for a plane, or for its neighbours. */
+template <int slots, int warps> struct PlaneSlots {
+    static constexpr int words = 0;
+    __forceinline__ explicit PlaneSlots(void *) {
+    }
+    template <class T>
+    __forceinline__ void ask(int plane, T *to, int, const TensorMap &map, int x, int y,
+                             int z) const {
+        if (int(threadIdx.x) == plane % warps * 32)
+            Slots<1, 1>().template copy<false>(to, map, x, y, z);
+    }
+    __forceinline__ void await_plane(int) const {
+        __syncthreads();
+    }
+    __forceinline__ void leave(int) const {
+    }
+    __forceinline__ void await_neighbours(int) const {
+        __syncthreads();
+    }
+    __forceinline__ void end_turn(int) const {
+    }
+};
 /* Rows are copied at once, by the lane that asks. */
 template <int slots> struct RowSlots {
     static constexpr int bytes = 8 * slots;

@@ -11,11 +11,13 @@ struct Arguments {
     int steps; // of time that this launch makes
     Grid grid[2]; // u, u.next
     Real parameter[1];
+    TensorMap map[1]; // of what bulk copies bring
 };
-static_assert(sizeof(Arguments) == 160, "the host packs 160 bytes");
+static_assert(sizeof(Arguments) == 320, "the host packs 320 bytes");
 
 #define STENCIL_KERNEL heat3d_kernel
 #define PLAN_PACKS 1 // as plan::packs, for the preprocessor
+#define PLAN_BOXES 1 // bulk copies bring planes of several steps
 #define PLAN_KEEPS 1 // a side that the shape reaches over is fixed
 #define PLAN_GIVES 0
 #define PLAN_CLAMPS 1
@@ -23,12 +25,13 @@ static_assert(sizeof(Arguments) == 160, "the host packs 160 bytes");
 #define PLAN_WRAPS 0
 #define PLAN_HAS_Y 1
 #define PLAN_HAS_Z 1
+#include "arch/bulk.cuh"
 
 struct plan {
     static constexpr int tile_x = 24, tile_y = 24, tile_z = 1;
     static constexpr int threads_x = 64, threads_y = 1, threads_z = 1;
     static constexpr int threads = threads_x * threads_y * threads_z;
-    static constexpr int blocks = 4; // to leave registers for, a multiprocessor
+    static constexpr int blocks = 5; // to leave registers for, a multiprocessor
     static constexpr int arrays = 1, outputs = 1;
     static constexpr bool all_fixed = true; // every side that the shape reaches over
     static constexpr bool wraps = false, gives_values = false; // some side
@@ -38,7 +41,7 @@ struct plan {
     static constexpr int vector = 4;
     static constexpr int time = 2;
     static constexpr int lane_x = 4, lane_y = 4, lanes = 8;
-    static constexpr int ring = 3, halo_x = 4, walk = 20;
+    static constexpr int ring = 4, halo_x = 4, walk = 20;
     static constexpr bool keep = true, corners = false, copy_packs = true;
     static constexpr int carried = 1; // levels that a step reads
     static constexpr bool images = false; // some cells beyond a side are images of others
@@ -68,6 +71,89 @@ template <> struct Edge<1, 0> : Side<Boundary::fixed> {};
 template <> struct Edge<1, 1> : Side<Boundary::fixed> {};
 template <> struct Edge<2, 0> : Side<Boundary::fixed> {};
 template <> struct Edge<2, 1> : Side<Boundary::fixed> {};
+
+// The cells that the update reads, and their weights.
+template <int dx, int dy, int dz> struct Tap {
+    static constexpr bool is = false;
+};
+template <> struct Tap<0, 0, -2> {
+    static constexpr bool is = true;
+    static __device__ __forceinline__ Real weight([[maybe_unused]] const Arguments &arguments) {
+    return -0.0026041667f;
+    }
+};
+template <> struct Tap<0, 0, -1> {
+    static constexpr bool is = true;
+    static __device__ __forceinline__ Real weight([[maybe_unused]] const Arguments &arguments) {
+    return 0.041666668f;
+    }
+};
+template <> struct Tap<0, -2, 0> {
+    static constexpr bool is = true;
+    static __device__ __forceinline__ Real weight([[maybe_unused]] const Arguments &arguments) {
+    return -0.0026041667f;
+    }
+};
+template <> struct Tap<0, -1, 0> {
+    static constexpr bool is = true;
+    static __device__ __forceinline__ Real weight([[maybe_unused]] const Arguments &arguments) {
+    return 0.041666668f;
+    }
+};
+template <> struct Tap<-2, 0, 0> {
+    static constexpr bool is = true;
+    static __device__ __forceinline__ Real weight([[maybe_unused]] const Arguments &arguments) {
+    return -0.0026041667f;
+    }
+};
+template <> struct Tap<-1, 0, 0> {
+    static constexpr bool is = true;
+    static __device__ __forceinline__ Real weight([[maybe_unused]] const Arguments &arguments) {
+    return 0.041666668f;
+    }
+};
+template <> struct Tap<0, 0, 0> {
+    static constexpr bool is = true;
+    static __device__ __forceinline__ Real weight([[maybe_unused]] const Arguments &arguments) {
+    return 0.765625f;
+    }
+};
+template <> struct Tap<1, 0, 0> {
+    static constexpr bool is = true;
+    static __device__ __forceinline__ Real weight([[maybe_unused]] const Arguments &arguments) {
+    return 0.041666668f;
+    }
+};
+template <> struct Tap<2, 0, 0> {
+    static constexpr bool is = true;
+    static __device__ __forceinline__ Real weight([[maybe_unused]] const Arguments &arguments) {
+    return -0.0026041667f;
+    }
+};
+template <> struct Tap<0, 1, 0> {
+    static constexpr bool is = true;
+    static __device__ __forceinline__ Real weight([[maybe_unused]] const Arguments &arguments) {
+    return 0.041666668f;
+    }
+};
+template <> struct Tap<0, 2, 0> {
+    static constexpr bool is = true;
+    static __device__ __forceinline__ Real weight([[maybe_unused]] const Arguments &arguments) {
+    return -0.0026041667f;
+    }
+};
+template <> struct Tap<0, 0, 1> {
+    static constexpr bool is = true;
+    static __device__ __forceinline__ Real weight([[maybe_unused]] const Arguments &arguments) {
+    return 0.041666668f;
+    }
+};
+template <> struct Tap<0, 0, 2> {
+    static constexpr bool is = true;
+    static __device__ __forceinline__ Real weight([[maybe_unused]] const Arguments &arguments) {
+    return -0.0026041667f;
+    }
+};
 
 // What the plane at hand adds to the points around it: sum[output][k] belongs to the point
 // k - 2 planes away. The last of an output's sums is 0 before.
@@ -114,6 +200,7 @@ __device__ __forceinline__ void finish_sums([[maybe_unused]] const Arguments &ar
 #define PLAN_WRAPS 0
 #define PLAN_HAS_Y 1
 #define PLAN_HAS_Z 1
+#include "arch/bulk.cuh"
 
 struct plan {
     static constexpr int tile_x = 256, tile_y = 8, tile_z = 1;

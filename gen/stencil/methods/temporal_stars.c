@@ -1,0 +1,173 @@
+/* temporal in 3D, of shapes that reach along the axes alone: a plane falls through all levels in
+   one turn, since along z a level needs its own column only, and a level keeps 2 values of a point
+   for each cell that the shape reaches (templates/stars.cu). */
+#include "gen/stencil/methods/temporal.h"
+
+#include "gen/source/emit.h"
+
+#include <math.h>
+
+enum {
+    STAR_INPUT = 4, /* planes: two that are read, and two on their way */
+    MOST_REACH = 2,
+    MOST_EXTENT = 256, /* of a box along an axis */
+    MBARRIER_BYTES = 8,
+};
+
+/* Whether each side of each axis is as far, and nothing lies elsewhere. Images would need planes of
+   a level that have fallen on. */
+bool temporal_is_star(const plan_facts *f) {
+    const model *m = f->model;
+    const int reach = m->low[0];
+    if (m->dims != 3 || m->fields[0].levels > 1 || model_is_narrow(m) || f->corners ||
+        !f->column_or_plane || reach < 1 || reach > MOST_REACH)
+        return false;
+    for (int axis = 0; axis < AXES; axis++)
+        for (int side = 0; side < 2; side++)
+            if ((side == 0 ? m->low : m->high)[axis] != reach ||
+                m->sides[axis][side].kind == BOUNDARY_CLAMP ||
+                m->sides[axis][side].kind == BOUNDARY_MIRROR)
+                return false;
+    return true;
+}
+
+/* Whether a lane's points of a row are one pack, as loads by boxes leave them. */
+bool temporal_has_star_lanes(const plan_facts *f, const schedule *s) {
+    const int pack = MAX_PACK_BYTES / (int)dtype_words[f->model->dtype].bytes;
+    return s->lane[0] == pack && s->vector == pack;
+}
+
+/* Whether boxes bring planes of rows of packs: what lies outside of the grid comes as zeros, which
+   fixed sides do not use. */
+static bool by_boxes(const plan *p) {
+    const model *m = p->facts->model;
+    for (int axis = 0; axis < AXES; axis++)
+        for (int side = 0; side < 2; side++)
+            if (m->sides[axis][side].kind != BOUNDARY_FIXED &&
+                m->sides[axis][side].kind != BOUNDARY_ZERO)
+                return false;
+    return gpu_has_bulk(p->gpu) && p->fused.width[1] <= MOST_EXTENT;
+}
+
+static int64_t bytes_of(const plan *p) {
+    const int64_t words = 2 * STAR_INPUT + 2 * (plan_threads(p) / WARP); /* of PlaneSlots */
+    return (int64_t)temporal_patch_bytes(p) + words * MBARRIER_BYTES;
+}
+
+/* Two values of a point for each level and cell that it reaches; and as many again for half of them
+   at a time, as ptxas needs for patches of 8 to 16 points. */
+static int64_t registers(const plan *p) {
+    const schedule *s = &p->schedule;
+    const int state = plan_words(p) * s->lane[0] * s->lane[1] * s->time * 2 * p->high[2];
+    return 8 + 3 * state / 2;
+}
+
+static const char *fit(job *j, plan *p) {
+    const char *refusal = temporal_lay_patches(j, p);
+    if (refusal != NULL)
+        return refusal;
+    p->fused.input = STAR_INPUT;
+    p->fused.keep = true;
+    refusal = temporal_check_registers(j, p, registers(p));
+    return refusal != NULL ? refusal : plan_take_shared(j, p, bytes_of(p));
+}
+
+/* ---- its cost -------------------------------------------------------------------------------- */
+
+/* Fitted to 14 plans of 7 and 13 points on an H200, float and double, by docs/notebook.md. */
+static const temporal_costs costs = {1, 1, 1, 700, 30000, 1.325, 1.525, 1.2, 40, 1.26, 2.35};
+
+/* A patch through all levels, for one plane. */
+static temporal_work work_of(const plan *p) {
+    const schedule *s = &p->schedule;
+    const double patch = s->lane[0] * s->lane[1], reach = p->high[2];
+    const double shuffles = TEMPORAL_SHUFFLE * plan_words(p) * 2 * reach * s->lane[1];
+    const double packs = ceil(s->lane[0] * plan_words(p) / TEMPORAL_PACK_WORDS);
+    const double stored = fmin(2 * reach, s->lane[1]);
+    const double exchanged = packs * (2 * reach + stored);
+    const double level = temporal_slots(p, patch * p->facts->all_taps, shuffles + exchanged + 1);
+    const double turns = temporal_walked(p);
+    return (temporal_work){
+        .costs = &costs,
+        .slots =
+            turns * (s->time * level + costs.turn + 4 * patch + costs.spill * p->fused.spilled),
+        .latency = turns * (costs.turn_cycles + costs.level_cycles + s->time * level),
+        .banks = turns * s->time * exchanged * TEMPORAL_PACK_WORDS,
+        .loads = turns * patch * WARP,
+        .shared = turns * s->time * exchanged * TEMPORAL_PACK_WORDS / plan_words(p) * WARP};
+}
+
+static void cost(plan *p, const int64_t size[AXES]) {
+    const temporal_work w = work_of(p);
+    temporal_cost(p, size, &w, NULL);
+}
+
+/* ---- the form -------------------------------------------------------------------------------- */
+
+static void macros(text *t, const plan *p, bool packs, bool only_written) {
+    (void)only_written;
+    text_printf(t, "#define PLAN_BOXES %d // bulk copies bring planes of several steps\n",
+                packs && by_boxes(p));
+}
+
+static void constants(text *t, const plan *p, const program *program) {
+    (void)program;
+    temporal_write_patches(t, p);
+}
+
+/* The weights, cell by cell. */
+static void definitions(text *t, const plan *p) {
+    const model *m = p->facts->model;
+    const emitter e = {
+        .model = m, .axes = p->axes, .kernel_arrays = p->kernel_array, .steps = true};
+    linear_form form;
+    model_linear(m, 0, &form);
+    const expr_id *weights = sums_weights(t->job, m, &form);
+    text_add(t, "// The cells that the update reads, and their weights.\n"
+                "template <int dx, int dy, int dz> struct Tap {\n"
+                "    static constexpr bool is = false;\n};\n");
+    for (int i = 0; i < form.count; i++) {
+        const int *d = form.terms[i].d;
+        const char *target = "return";
+        text_printf(t,
+                    "template <> struct Tap<%d, %d, %d> {\n"
+                    "    static constexpr bool is = true;\n"
+                    "    static __device__ __forceinline__ Real weight([[maybe_unused]] const "
+                    "Arguments &arguments) {\n",
+                    d[0], d[1], d[2]);
+        emit_statements(t, &e, &weights[i], &target, 1);
+        text_add(t, "    }\n};\n");
+    }
+    text_add(t, "\n");
+}
+
+static bool box(const plan *p, const plan_array *a, int out[AXES]) {
+    (void)a;
+    out[0] = p->fused.width[0];
+    out[1] = p->fused.width[1];
+    out[2] = 1;
+    return by_boxes(p);
+}
+
+static void needs(const plan *p, program_needs *n) {
+    n->multiple = p->schedule.vector;
+}
+
+/* The steps that whole launches leave are single steps. */
+static int together(const plan *p, int rest) {
+    (void)p, (void)rest;
+    return 0;
+}
+
+const form temporal_stars = {.file = "stars.cu",
+                             .barriers = true,
+                             .sums = true,
+                             .packs = true,
+                             .needs = needs,
+                             .fit = fit,
+                             .cost = cost,
+                             .macros = macros,
+                             .constants = constants,
+                             .definitions = definitions,
+                             .box = box,
+                             .together = together};

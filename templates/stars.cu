@@ -1,0 +1,371 @@
+// stars: many time steps a pass in 3D, of shapes that reach h points along the axes and nowhere
+// else. A block walks z over a tile with a halo for all its steps. In each turn a plane arrives
+// from memory, and falls through all levels of time:
+//
+//      z →        ring of planes from memory  →  level 1  →  level 2  …  →  level T  →  memory
+//                 plane n                        n - h       n - 2 h        n - T h
+//
+// Of the plane below, a level takes in the same turn what its points need along z, which lies in
+// their own column: the thread has just made it. What they need along x and y, of the level's own
+// plane, it takes a turn later, when other threads' rows are there. So a sum begins below its
+// point, goes on in the point's plane, and ends above it, and a level keeps 2 h values of a point:
+//
+//      sum[0 … 2 h - 2]   of the planes from h - 1 before the latest one below, on
+//      newest             the latest plane below
+//
+// A thread holds a patch of points:
+//
+//        rows above the patch      shared memory: what threads above stored the turn before
+//      l [ lane_x × lane_y ] r     registers; l, r: the neighbouring lanes, by shuffle
+//        rows below the patch      shared memory
+//
+// Every sum takes its rows from above to below, wherever in its patch the point lies: a cell has
+// the same bytes in all tiles. Where boxes bring the planes (PLAN_BOXES), a warp waits for the
+// planes and for the warps next to it alone, and sums its own rows before it waits; else all
+// threads copy planes and meet once a turn.
+//
+// Cells that a boundary keeps never change: they are selected, and shield what lies beyond them,
+// which is garbage. So are the tile's outermost points, by h more with each level.
+#include "arch/memory.cuh"
+#include "arch/shared.cuh"
+#include "arch/async.cuh"
+#include "arch/warps.cuh"
+#include "plan.h"
+#include "grid.cuh"
+#include "patches.cuh"
+#include "images.cuh"
+#include "kept.cuh"
+#include "patch_walk.cuh"
+#if PLAN_BOXES
+#include "arch/neighbours.cuh"
+#endif
+
+constexpr int reach = plan::high_z;  // h, to all sides
+constexpr int held = 2 * reach - 1;  // sums of a point between turns
+constexpr int own_plane = reach - 1; // the one of the plane that arrived before
+
+struct State {
+    Real sum[plan::time][plan::lane_y][plan::lane_x][held];
+    Patch newest[plan::time]; // of the level below
+};
+
+// ---- planes from memory, and the turns of warps --------------------------------------------
+
+#if PLAN_BOXES
+struct Turns {
+    PlaneSlots<plan::ring, plan::threads / warp_size> planes;
+
+    __device__ __forceinline__ explicit Turns(const Walk &w)
+        : planes(shared_at(tile::elements * element)) {
+        for (int plane = 0; plane < plan::ring; ++plane)
+            ask(w, plane);
+    }
+    __device__ __forceinline__ void ask(const Walk &w, int plane) const {
+        if (plane < w.loaded)
+            planes.ask(plane, shared_at(plane % plan::ring * tile::plane * element),
+                       tile::plane * element, w.a.map[0], int(w.origin.x), int(w.origin.y),
+                       int(w.origin.z) + plane);
+    }
+    __device__ __forceinline__ void await_plane(Walk &, int turn) const {
+        planes.await_plane(turn);
+    }
+    __device__ __forceinline__ void await_neighbours(int turn) const {
+        planes.await_neighbours(turn - 1);
+    }
+    __device__ __forceinline__ void leave(int plane) const {
+        planes.leave(plane);
+    }
+    __device__ __forceinline__ void made(int turn) const {
+        planes.end_turn(turn);
+    }
+    // The plane that takes the place of the one that all have left in the turn before, or soon
+    // will.
+    __device__ __forceinline__ void end(const Walk &w, int turn) const {
+        if (turn >= 2)
+            ask(w, turn - 2 + plan::ring);
+    }
+};
+#else
+struct Turns {
+    static constexpr int ahead = plan::ring - 2; // the plane before is read, too
+
+    __device__ __forceinline__ explicit Turns(Walk &w) {
+#pragma unroll 1
+        for (int plane = 0; plane < ahead; ++plane)
+            w.load_plane(plane, plane * tile::plane * element);
+    }
+    __device__ __forceinline__ void await_plane(Walk &w, int turn) const {
+        copies_wait<ahead - 1>();
+        __syncthreads(); // the plane is there, and what all made in the turn before
+        w.load_plane(turn + ahead, (turn + ahead) % plan::ring * tile::plane * element);
+    }
+    __device__ __forceinline__ void await_neighbours(int) const {
+    }
+    __device__ __forceinline__ void leave(int) const {
+    }
+    __device__ __forceinline__ void made(int) const {
+    }
+    __device__ __forceinline__ void end(const Walk &, int) const {
+    }
+};
+#endif
+
+// Where the rows of a level's plane lie that was made in a turn, levels from 1 on.
+__device__ __forceinline__ int level_at(int first, int level, int turn) {
+    return first + (2 * (level - 1) + (turn & 1)) * tile::level_plane * element;
+}
+
+// ---- sums ----------------------------------------------------------------------------------
+
+__device__ __forceinline__ Real fused(Real a, Real b, Real sum) {
+    if constexpr (sizeof(Real) == 4)
+        return fmaf(a, b, sum);
+    else
+        return fma(a, b, sum);
+}
+
+template <int dx, int dy, int dz>
+__device__ __forceinline__ void gain(const Arguments &a, Real &sum, Real value) {
+    if constexpr (Tap<dx, dy, dz>::is)
+        sum = fused(Tap<dx, dy, dz>::weight(a), value, sum);
+}
+
+// What a point gains of its row of the plane, from its left to its right.
+template <int dx = -reach>
+__device__ __forceinline__ void add_row(const Arguments &a, const Real (&row)[columns], int x,
+                                        Real &sum) {
+    gain<dx, 0, 0>(a, sum, row[reach + x + dx]);
+    if constexpr (dx < reach)
+        add_row<dx + 1>(a, row, x, sum);
+}
+
+using Rim = Real[reach][columns]; // rows of the neighbouring patch
+
+// What a point of row y of the patch gains of the rows above and below its own: of those that the
+// thread has, before the others are there, as many as come first; then the rest.
+template <bool late, int dy = -reach>
+__device__ __forceinline__ void add_column(const Arguments &a, const Patch &own, const Rim &above,
+                                           const Rim &below, int x, int y, Real &sum) {
+    const int from = y + dy;
+    if (late == (y < reach || from >= plan::lane_y)) {
+        if (from < 0)
+            gain<0, dy, 0>(a, sum, above[from < 0 ? reach + from : 0][reach + x]);
+        else if (from >= plan::lane_y)
+            gain<0, dy, 0>(a, sum,
+                           below[from >= plan::lane_y ? from - plan::lane_y : 0][reach + x]);
+        else if (dy != 0)
+            gain<0, dy, 0>(a, sum, own[from >= 0 && from < plan::lane_y ? from : 0][x]);
+    }
+    if constexpr (dy < reach)
+        add_column<late, dy + 1>(a, own, above, below, x, y, sum);
+}
+
+// A level's sums of the plane that the level below made in the turn before: of the thread's own
+// rows.
+template <int level> __device__ __forceinline__ void add_own(const Arguments &a, State &s) {
+    const Patch &own = s.newest[level - 1];
+    const Rim none = {};
+#pragma unroll
+    for (int r = 0; r < plan::lane_y; ++r) {
+        Real row[columns];
+#pragma unroll
+        for (int e = 0; e < plan::lane_x; ++e)
+            row[reach + e] = own[r][e];
+        Walk::extend(row);
+#pragma unroll
+        for (int e = 0; e < plan::lane_x; ++e) {
+            Real &sum = s.sum[level - 1][r][e][own_plane];
+            add_row(a, row, e, sum);
+            add_column<false>(a, own, none, none, e, r, sum);
+        }
+    }
+}
+
+// And of the rows of others: of the ring's plane before, or of a level.
+template <int level> __device__ __forceinline__ void add_rims(const Walk &w, State &s, int turn) {
+    constexpr int row_bytes = tile::width * element;
+    int up, down;
+    if constexpr (level == 1) {
+        const int plane = (turn - 1) % plan::ring * tile::plane * element;
+        up = w.ring.above + plane;
+        down = w.ring.below + plane;
+    } else {
+        up = level_at(w.levels.above, level - 1, turn - 1);
+        down = level_at(w.levels.below, level - 1, turn - 1);
+    }
+    Rim above, below;
+#pragma unroll
+    for (int r = 0; r < reach; ++r) {
+        const int there = plan::lane_y - reach + r;
+        Walk::read(up + (level == 1 ? there : tile::slot(there)) * row_bytes, above[r]);
+        Walk::read(down + (level == 1 ? r : tile::slot(r)) * row_bytes, below[r]);
+    }
+#pragma unroll
+    for (int r = 0; r < plan::lane_y; ++r)
+#pragma unroll
+        for (int e = 0; e < plan::lane_x; ++e)
+            add_column<true>(w.a, s.newest[level - 1], above, below, e, r,
+                             s.sum[level - 1][r][e][own_plane]);
+}
+
+// What a point gains along z: of the plane that arrives, and of the one before, with which the sum
+// of the plane reach - 1 after the one that arrives begins. sums[k] is of the plane reach - k
+// before that.
+template <int k = 0>
+__device__ __forceinline__ void add_planes(const Arguments &a, Real arrived, Real before,
+                                           Real (&sums)[held + 1]) {
+    if constexpr (k < reach)
+        gain<0, 0, reach - k>(a, sums[k], arrived);
+    else if constexpr (k < held)
+        gain<0, 0, reach - 1 - k>(a, sums[k], before);
+    else if constexpr (Tap<0, 0, -reach>::is)
+        sums[k] = Tap<0, 0, -reach>::weight(a) * before;
+    else
+        sums[k] = 0;
+    if constexpr (k < held)
+        add_planes<k + 1>(a, arrived, before, sums);
+}
+
+// Adds a plane of the level below, the one of number `arrived`, and completes the one `reach`
+// before, which takes its place.
+template <int level, Care care>
+__device__ __forceinline__ void add_plane_above(const Walk &w, State &s, const KeptBits &bits,
+                                                int arrived, Patch &plane) {
+    using Kept = Where<care>;
+    bool plane_kept[reach] = {}; // of the plane of each sum
+    if constexpr (care == Care::all) {
+#pragma unroll
+        for (int k = 0; k < reach; ++k)
+            plane_kept[k] =
+                keeps_at<2>(w.origin.z + arrived - reach + k, w.a.size[2], reach, reach);
+    }
+#pragma unroll
+    for (int r = 0; r < plan::lane_y; ++r)
+#pragma unroll
+        for (int e = 0; e < plan::lane_x; ++e) {
+            Real(&sum)[held] = s.sum[level - 1][r][e];
+            const Real before = s.newest[level - 1][r][e], newest = plane[r][e];
+            Real sums[held + 1], kept[reach];
+#pragma unroll
+            for (int k = 0; k < held; ++k)
+                sums[k] = sum[k];
+#pragma unroll
+            for (int k = 0; k < reach; ++k)
+                kept[k] = k == own_plane ? before : sum[k];
+            add_planes(w.a, newest, before, sums);
+            Outputs result = {sums[0]};
+            finish_sums(w.a, result);
+            const bool by_column = (Kept::columns >> e & 1) != 0,
+                       by_row = (Kept::rows >> r & 1) != 0;
+            if (by_column || by_row) {
+                const bool point = (by_column && (bits.columns >> e & 1) != 0) ||
+                                   (by_row && (bits.rows >> r & 1) != 0);
+#pragma unroll
+                for (int k = 0; k < reach; ++k)
+                    if (point || plane_kept[k])
+                        (k == 0 ? result[0] : sums[k]) = kept[k];
+            }
+            plane[r][e] = result[0];
+#pragma unroll
+            for (int k = 0; k < held; ++k)
+                sum[k] = sums[k + 1];
+            s.newest[level - 1][r][e] = newest;
+        }
+}
+
+// ---- a turn --------------------------------------------------------------------------------
+
+template <int level> __device__ __forceinline__ void add_all_own(const Arguments &a, State &s) {
+    add_own<level>(a, s);
+    if constexpr (level > 1)
+        add_all_own<level - 1>(a, s);
+}
+template <int level>
+__device__ __forceinline__ void add_all_rims(const Walk &w, State &s, int turn) {
+    if constexpr (level > 1) {
+        add_rims<level>(w, s, turn);
+        add_all_rims<level - 1>(w, s, turn);
+    }
+}
+
+// Takes the plane through the levels, and stores of each the rows that neighbours read.
+template <int level, Care care>
+__device__ __forceinline__ void make_levels(const Walk &w, State &s, const KeptBits &bits, int turn,
+                                            Patch &plane) {
+    add_plane_above<level, care>(w, s, bits, turn - (level - 1) * reach, plane);
+    if constexpr (level < plan::time) {
+        Real *const to = shared_at(level_at(w.levels.own, level, turn));
+#pragma unroll
+        for (int r = 0; r < plan::lane_y; ++r)
+            if (tile::stores(r))
+                Walk::write<tile::lanes * tile::pack>(to + tile::slot(r) * tile::width, plane[r]);
+        make_levels<level + 1, care>(w, s, bits, turn, plane);
+    }
+}
+
+// Turns from `turn` to `until`. Warps of a block may be in different calls of this.
+template <Care care>
+__device__ __forceinline__ void make_planes(Walk &w, State &s, const Turns &turns, int &turn,
+                                            int until) {
+    KeptBits bits = {};
+    if constexpr (care != Care::none) {
+        bits.columns = w.kept_columns();
+        bits.rows = w.kept_rows();
+    }
+#pragma unroll 1
+    while (turn < until) {
+        add_all_own<plan::time>(w.a, s);
+        if (turn > 0) {
+            add_rims<1>(w, s, turn);
+            turns.leave(turn - 1);
+        }
+        turns.await_plane(w, turn);
+        Patch plane;
+#pragma unroll
+        for (int r = 0; r < plan::lane_y; ++r) {
+            Real row[columns];
+            Walk::read(w.ring.own + (turn % plan::ring * tile::plane + r * tile::width) * element,
+                       row);
+#pragma unroll
+            for (int e = 0; e < plan::lane_x; ++e)
+                plane[r][e] = row[reach + e];
+        }
+        turns.await_neighbours(turn);
+        add_all_rims<plan::time>(w, s, turn);
+        make_levels<1, care>(w, s, bits, turn, plane);
+        turns.made(turn);
+        if (turn >= 2 * tile::halo_z)
+            w.template put<Output<0>::grid>(plane, w.to[0]);
+        turns.end(w, turn);
+        ++turn;
+    }
+}
+
+extern "C" __global__ void __launch_bounds__(plan::threads, plan::blocks)
+    STENCIL_KERNEL(const __grid_constant__ Arguments arguments) {
+    Walk w(arguments);
+    const Turns turns(w);
+    State s = {};
+
+    // From `first` to `end` no level meets a plane that is kept.
+    const int count = w.loaded;
+    const int first =
+        int(min(Index(count), max(Index(0), reach - w.origin.z + plan::time * reach)));
+    const int end = int(min(Index(count), max(Index(first), w.a.size[2] - reach - w.origin.z)));
+    const Care care = w.care();
+    int turn = 0;
+    do {
+        const bool middle = turn >= first && turn < end;
+        const int until = turn < first ? first : middle ? end : count;
+        if (middle && care == Care::none)
+            make_planes<Care::none>(w, s, turns, turn, until);
+        else if (middle && care == Care::left)
+            make_planes<Care::left>(w, s, turns, turn, until);
+        else if (middle && care == Care::right)
+            make_planes<Care::right>(w, s, turns, turn, until);
+        else if (middle && care == Care::rows)
+            make_planes<Care::rows>(w, s, turns, turn, until);
+        else
+            make_planes<Care::all>(w, s, turns, turn, until);
+    } while (turn < count);
+}
