@@ -124,9 +124,7 @@ static void add_failures(const sg_tuning *t, text *out) {
 
 static void add_head(const sg_tuning *t, text *out) {
     const words *w = words_of_kind(t->kind);
-    text_printf(out, "%s: %s", t->name, in_extents(t->size, t->dims));
-    if (!w->is_grid)
-        text_printf(out, " %s", w->points);
+    text_printf(out, "%s: %s", t->name, size_text(w, t->size, t->dims));
     if (t->steps > 1)
         text_printf(out, ", %" PRId64 " steps", t->steps);
     text_printf(out, ", %d of %d candidate%s for %s (%s) in %s", t->evaluation_count,
