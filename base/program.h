@@ -315,9 +315,9 @@ typedef struct program {
 
    A field that keeps its previous level ends with two new ones after several steps. The older one
    goes to a layer: there is one for each array that is written and has a previous level, in the
-   order of the arrays, with the cells of the grid. Only sg_run takes such ways, where it has the
-   memory. Afterwards the current and the next array swap places, and so do the previous one and the
-   layer. Without such fields there are no layers.
+   order of the arrays, with the cells of the grid. Only sg_run and teams take such ways, where they
+   have the memory. Afterwards the current and the next array swap places, and so do the previous
+   one and the layer. Without such fields there are no layers.
 
    A way of more than one step updates a whole grid, no part of it, with at least `least` cells
    along each axis. A grid of more blocks than one launch may have is updated by several launches:

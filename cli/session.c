@@ -402,6 +402,12 @@ const char *points_text(const words *w, int64_t count) {
                       : phrase("%" PRId64 " %s", count, w->points);
 }
 
+const char *size_text(const words *w, const int64_t *size, int dims) {
+    return w->is_grid  ? in_extents(size, dims)
+           : dims == 1 ? points_text(w, *size)
+                       : phrase("%s %s", in_extents(size, dims), w->points);
+}
+
 const char *size_of_result(const sg_result *r) {
     if (!result_is_of_matrix(r))
         return in_extents(r->size, r->size_count);

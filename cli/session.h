@@ -82,6 +82,8 @@ typedef struct words {
 } words;
 
 const char *points_text(const words *, int64_t count); /* "1 element", "2 elements" */
+/* "512x512" of a grid, "100 elements" of a list. */
+const char *size_text(const words *, const int64_t *size, int dims);
 sg_kernel_info facts_of(const sg_kernel *);
 const words *words_of(const sg_kernel *);
 const words *words_of_kind(sg_kind); /* of lists, if the kind is not known */

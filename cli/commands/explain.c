@@ -140,8 +140,8 @@ static void add_head(const sg_explanation *e, int dims, const words *w, text *ou
         text_printf(out, ": %s, %s, %s", count_of(e->emitted_multiplications, "multiplication"),
                     count_of(e->emitted_additions, "addition"),
                     count_of(e->emitted_others, "other"));
-    text_printf(out, "\n  planned  for %s (%s), %s%s%s\n", e->gpu, e->arch,
-                in_extents(e->size, dims), w->is_grid ? "" : " ", w->is_grid ? "" : w->points);
+    text_printf(out, "\n  planned  for %s (%s), %s\n", e->gpu, e->arch,
+                size_text(w, e->size, dims));
     if (e->memory != NULL)
         add_wrapped(out, "  memory   ", 11, e->memory);
     text_add(out, "\n");

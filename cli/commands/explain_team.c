@@ -77,12 +77,13 @@ static void add_parts(const outlook *u, int dims, text *out) {
     const sg_team_part *p = &u->part[SG_LINK_STORES];
     const int64_t ranks[3] = {p->ranks[0], p->ranks[1], p->ranks[2]};
     const int64_t none[3] = {0};
+    const char *own = extents_of(p->begin, p->end, dims);
     text_printf(
         out,
-        "\n  ranks    %d (%s); a part between others has %s cells, with ghost cells %s; %" PRId64
-        " step%s a launch\n",
-        u->count, in_extents(ranks, dims), extents_of(p->begin, p->end, dims),
-        extents_of(none, p->size, dims), p->steps, p->steps == 1 ? "" : "s");
+        "\n  ranks    %d (%s); a part between others has %s cell%s, with ghost cells %s; %s a "
+        "launch\n",
+        u->count, in_extents(ranks, dims), own, strcmp(own, "1") == 0 ? "" : "s",
+        extents_of(none, p->size, dims), counted(p->steps, "step"));
     text_printf(out, "\n  %-19s %5s  %-17s %-19s %9s %9s  %s\n", "by", "every", "ghost cells",
                 "sent by a rank", "interior", "exchange", "a step of all");
 }

@@ -47,9 +47,7 @@ static void add_space(const sg_space *s, text *out) {
     const words *w = words_of_kind(s->kind);
     text_printf(out, "%s: %d candidate%s, %s, for %s (%s), %s", s->name, s->candidate_count,
                 s->candidate_count == 1 ? "" : "s", s->dtype, s->gpu, s->arch,
-                in_extents(s->size, s->dims));
-    if (!w->is_grid)
-        text_printf(out, " %s", w->points);
+                size_text(w, s->size, s->dims));
     if (s->steps > 1)
         text_printf(out, ", %" PRId64 " steps", s->steps);
     text_add(out, "\n\n");

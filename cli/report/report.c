@@ -65,7 +65,8 @@ static void add_judged(const report *r, text *out) {
         text_printf(out, "%s, %s compared", points_text(w, c->points),
                     counted(c->judged, "number"));
     else if (c->judged == c->points)
-        text_printf(out, "all %" PRId64 " points of ", c->points);
+        text_add(out, c->points == 1 ? "the point of "
+                                     : phrase("all %" PRId64 " points of ", c->points));
     else
         text_printf(out, "shell and random sample, %" PRId64 " of %" PRId64 " points of ",
                     c->judged, c->points);

@@ -124,14 +124,14 @@ static void add_failures(const sg_tuning *t, text *out) {
 
 static void add_head(const sg_tuning *t, text *out) {
     const words *w = words_of_kind(t->kind);
-    text_printf(out, "%s: %s", t->name, in_extents(t->size, t->dims));
-    if (!w->is_grid)
-        text_printf(out, " %s", w->points);
+    text_printf(out, "%s: %s", t->name, size_text(w, t->size, t->dims));
     if (t->steps > 1)
         text_printf(out, ", %" PRId64 " steps", t->steps);
-    text_printf(out, ", %d of %d candidate%s for %s (%s) in %s", t->evaluation_count,
-                t->candidate_count, t->candidate_count == 1 ? "" : "s", t->gpu, t->arch,
-                in_seconds(t->seconds));
+    /* The plan that a build takes is tried even if the spec's `tune` leaves it out. */
+    const bool more = t->evaluation_count > t->candidate_count;
+    text_printf(out, ", %d of %s%s for %s (%s) in %s", t->evaluation_count - more,
+                counted(t->candidate_count, "candidate"), more ? " and the default" : "", t->gpu,
+                t->arch, in_seconds(t->seconds));
     if (t->resumed > 0)
         text_printf(out, ", %d of them before", t->resumed);
     text_add(out, "\n");

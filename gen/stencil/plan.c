@@ -167,8 +167,6 @@ plan *plan_fit(job *j, const plan_facts *f, const schedule *s, const gpu *t, con
         *refusal = check_tile(j, m, s);
     if (*refusal == NULL)
         *refusal = check_keys(j, s);
-    if (*refusal == NULL)
-        *refusal = check_vector(j, m, s);
     if (*refusal != NULL)
         return NULL;
     p->form = of->only != NULL ? of->only : of->form(f, s);
@@ -177,6 +175,8 @@ plan *plan_fit(job *j, const plan_facts *f, const schedule *s, const gpu *t, con
         return NULL;
     }
     *refusal = check_cells(m, p->form);
+    if (*refusal == NULL) /* of cells that it does not serve a method may try packs of any width */
+        *refusal = check_vector(j, m, s);
     if (*refusal != NULL)
         return NULL;
     lay_axes(p);

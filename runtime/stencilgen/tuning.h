@@ -165,7 +165,7 @@ typedef struct sg_tuning {
     /* The plan that builds of this spec, size and steps take from now on if their caller gives no
        constraints; "" if the sweep is not kept. */
     const char *taken;
-    sg_kind kind; /* of the kernels */
+    sg_kind kind;    /* of the kernels */
     const char *gpu; /* as in sg_space */
 } sg_tuning;
 

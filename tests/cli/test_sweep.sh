@@ -9,7 +9,7 @@ kept=$SG_DATABASE
 cat >"$folder/heat.lua" <<'LUA'
 return stencil {
   name = "heat", shape = star(1, 1), coefficients = { 0.5, 0.25, 0.25 }, schedule = { method = "naive" },
-  tune = { method = { "naive" }, tile = { { x = 64 }, { x = 128 }, { x = 256 } }, vector = { 1, 4 } },
+  tune = { method = { "naive" }, tile = { { x = 64 }, { x = 128 }, { x = 256 } }, vector = { 1, 2 } },
 }
 LUA
 heat="$folder/heat.lua --device cpu --size 5000"
@@ -26,6 +26,11 @@ reports "  kept in  $SG_DATABASE: builds of this size take the best"
 grep -v '^stencilgen: warning: heat: a kernel that was timed again' "$err" >"$folder/more" && # the machine is busy
     flunk "standard error: $(cat "$folder/more")"
 best=$(sed -n 's/^  best     //p' "$out")
+
+begin 'a default that the spec leaves out is tried besides the candidates'
+sed 's/vector = { 1, 2 }/vector = { 1 }/' "$folder/heat.lua" >"$folder/less.lua"
+exits 0 tune "$folder/less.lua" --device cpu --size 5000 --database none
+reports 'heat: 5000, 3 of 3 candidates and the default for cpu'
 
 # bench plans for the processor, and a build first for a GPU.
 begin 'later builds take the best, and say so'

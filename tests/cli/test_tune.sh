@@ -31,6 +31,14 @@ EOF
 cmp -s "$folder/want" "$folder/got" || flunk "$(diff "$folder/want" "$folder/got")"
 reports '* what a build takes by the model, which tune leaves out: '
 
+begin 'one element, one point, one exchange'
+exits 0 $list "$folder/sum.lua" --size 1
+grep -q ', 1 element$' "$out" || flunk "$(head -1 "$out")"
+exits 0 run --device cpu specs/heat1d3.lua --size 2 --init u=x --steps 1 --ranks 2 --schedule naive --output "$folder/u.npy"
+reports '; 1 exchange of ghost cells by rank 0'
+exits 0 specs/heat1d3.lua --device cpu --size 1 --schedule naive -o "$folder"
+reports 'the point of 1'
+
 begin 'those of a list, and what no candidate has'
 exits 0 $list "$folder/sum.lua" --size 100000
 grep -v '^ *no \|^    \|^\*\|is tried without' "$out" | sed 's/ *$//' >"$folder/got"

@@ -217,6 +217,9 @@ static void what_cannot_be_fused_is_refused(void **state) {
         {"return stencil { name = 's', dims = 2, fields = { u = 'inout', v = 'out' }, "
          "update = function(f) return { u = f.u(1,0), v = f.u(0,1) } end }",
          "temporal", "one is written alone"},
+        {"return stencil { name = 's', dims = 2, storage = 'half', fields = { u = 'inout', v = "
+         "'inout' }, update = function(f) return { u = f.v(1,0), v = f.u(0,1) } end }",
+         "temporal time=3", "cells of half and bfloat16 are converted"},
         {"return stencil { name = 's', dims = 1, fields = { u = { use = 'inout', levels = 2 } }, "
          "update = function(f) return f.u(1) - f.u.prev(0) end }",
          "time=2",
