@@ -24,14 +24,14 @@ static const struct costs {
            0.1,  0.35, 0.54e-6, 0.3e-6, 1.5, 0.09, 0.08, 0.1,  1.9e-6, 0.8};
 
 /* The same where rows begin anywhere, so that copies bring every `vector`-th one: how terms
-   overlap; bytes that a row of a tile takes longer for its ends, and how much less the rest takes,
-   as no halo is a line; bytes on their way that are enough; where walks are cut; where warps are
-   many. Of 64 figures of an H200 at 511³ and 16383x8191, stars of radius 1 to 4, float and double.
-   `pace` is a guess: the warp that asks does so several times a plane; and `narrow`, of cells of 16
-   bits, which makes `auto` stay with `streamed`. */
+   overlap; how much less a row of a tile takes, as no halo is a line, in 3D and in 2D, and the
+   bytes by which its ends make it longer; what each halving of the walks costs; what a wave of
+   walks leaves idle. Of 128 figures of an H200 at 511³, 513x511x259, 333³, 67x323x343 and
+   16383x8191, stars of radius 1 to 4 and 27-point boxes, float and double. `narrow`, of cells of
+   16 bits, is a guess that makes `auto` stay with `streamed`. */
 static const struct row_costs {
-    double overlap, share, ends, enough, cut, many, pace, narrow;
-} row_costs = {4, 0.99, 24, 100e3, 1.02, 1.04, 0.75e-6, 1.5};
+    double overlap, share, flat_share, ends, cut, idle, pace, plane, narrow;
+} row_costs = {4, 0.955, 0.99, 24, 1.045, 0.6, 0.75e-6, 0.37e-6, 1.5};
 
 static const double lanes = 128, bytes_a_cycle = 128;
 enum { BANK_BYTES = 4 }; /* a lane takes them at least */
@@ -92,33 +92,44 @@ static double planes_read(const plan *p, double cells) {
 
 /* How blocks fill the machine: in so many waves, so many at a time on a multiprocessor. How many
    times as long as if none idled: what each multiprocessor does by itself, and memory, which all
-   share. What lies beyond the grid arrives without being read, so it costs little, but in 2D and
-   where rows begin anywhere (513x511x259, H200: `streamed` is faster). */
+   share. What lies beyond the grid arrives without being read, so it costs memory little, but in
+   2D; where rows begin anywhere, what each multiprocessor does takes its time with it. */
 typedef struct filling {
-    double waves, together, uneven, idle;
+    double waves, together, uneven, idle, covered;
 } filling;
 
+/* The share of what blocks leave idle that costs the memory's time. */
+static double idle_share(const plan *p, double waves, bool rows) {
+    return bulk_is_flat(p) ? costs.one_wave
+           : rows          ? row_costs.idle
+           : waves <= 1    ? costs.one_wave
+                           : costs.last_wave;
+}
+
 static filling fill(const plan *p, const int64_t size[AXES], bool rows) {
-    double covered = 1, blocks = 1;
+    double covered = 1, blocks = 1, longest = 1;
     for (int k = 0; k < AXES; k++) {
         if (p->axes[k] < 0)
             continue;
         const double cells = (double)size[p->axes[k]], parts = ceil(cells / p->per_block[k]);
+        const double over = parts * p->per_block[k] / cells;
         blocks *= parts;
-        covered *= k == 2 && !bulk_is_flat(p) ? 1 : parts * p->per_block[k] / cells;
+        if (k < 2 || bulk_is_flat(p))
+            covered *= over;
+        else if (rows) /* the last part of a walk is short, and ends early */
+            longest = over;
     }
     const double each = blocks / p->gpu->multiprocessors;
     filling f = {.waves = each / p->estimate.blocks_resident,
-                 .together = p->estimate.blocks_resident};
+                 .together = p->estimate.blocks_resident,
+                 .covered = rows && !bulk_is_flat(p) ? covered : 1};
     f.uneven = ceil(f.waves) / f.waves;
-    double lost = bulk_is_flat(p) ? costs.one_wave : costs.last_wave;
     if (f.waves <= 1) { /* all run at once, some multiprocessors with a block less */
         f.together = ceil(each);
         f.uneven = ceil(each) / each;
-        lost = costs.one_wave;
     }
-    f.idle = (1 + (bulk_is_flat(p) || rows ? costs.beyond_flat : costs.beyond) * (covered - 1)) *
-             (1 + lost * (f.uneven - 1));
+    f.idle = (1 + (bulk_is_flat(p) ? costs.beyond_flat : costs.beyond) * (covered - 1)) *
+             (1 + idle_share(p, f.waves, rows) * (f.uneven * longest - 1));
     return f;
 }
 
@@ -197,17 +208,12 @@ static double reading(const model *m) {
 }
 
 /* How many times as long where few bytes are on their way to a multiprocessor. */
-static double in_flight(const plan *p, const filling *f, bool rows) {
+static double in_flight(const plan *p, const filling *f) {
     static const double enough = 173e3; /* bytes, if a launch only read */
-    if (bulk_is_flat(p))
-        return 1;
-    const int64_t each = rows ? bulk_shifted_bytes(p) * (bulk_shifted_slots(p) - 1)
-                              : (int64_t)p->shared_bytes - bulk_slot_bytes(p);
-    const double bytes = f->together * (double)each;
-    return 1 +
-           costs.in_flight *
-               fmax((rows ? row_costs.enough : enough) * read_share(p->facts->model) / bytes - 1,
-                    0);
+    const double bytes = f->together * (double)((int64_t)p->shared_bytes - bulk_slot_bytes(p));
+    return bulk_is_flat(p)
+               ? 1
+               : 1 + costs.in_flight * fmax(enough * read_share(p->facts->model) / bytes - 1, 0);
 }
 
 /* How many times as long where rows do not begin at sectors, or at lines, of memory: each is read
@@ -219,12 +225,10 @@ static double unaligned(const plan *p, const int64_t size[AXES]) {
 }
 
 /* The same, and all that differs besides, where they begin anywhere. */
-static double anywhere(const plan *p, const filling *f) {
-    enum { FEW = 24, MANY = 32 };
-    const double warps = f->together * bulk_readers(p) / WARP,
-                 many = fmin(fmax((warps - FEW) / (MANY - FEW), 0), 1);
-    return apart(p) * (row_costs.share + row_costs.ends / (p->tile[0] * bulk_cell_bytes(p))) *
-           (bulk_is_flat(p) ? 1 : 1 + (row_costs.many - 1) * many) *
+static double anywhere(const plan *p, double parts) {
+    const double share = bulk_is_flat(p) ? row_costs.flat_share : row_costs.share;
+    return apart(p) * (share + row_costs.ends / (p->tile[0] * bulk_cell_bytes(p))) *
+           (bulk_is_flat(p) ? 1 : pow(row_costs.cut, log2(parts))) *
            (bulk_is_narrow(p) ? row_costs.narrow : 1);
 }
 
@@ -238,11 +242,13 @@ static double starting(double waves) {
    multiprocessor a time of its own, whatever is in it: 7 points, float, 384³, H200, 0.35 µs with
    tiles of 128x8 and 64x16 and walks of 16 to 43 planes, where those of 128x16 take as long as
    memory does. */
-static double in_pace(const plan *p, const filling *f, double planes, double seconds) {
+static double in_pace(const plan *p, const filling *f, double planes, double seconds, bool rows) {
     static const double together = 6; /* an exponent */
     const double each = f->waves * p->estimate.blocks_resident;
-    return pow(pow(seconds, together) + pow(ceil(f->waves) * costs.pace * planes, together) +
-                   pow(each * costs.plane * planes, together),
+    const double pace = rows ? row_costs.pace : costs.pace,
+                 plane = rows ? row_costs.plane : costs.plane;
+    return pow(pow(seconds, together) + pow(ceil(f->waves) * pace * planes, together) +
+                   pow(each * plane * planes, together),
                1 / together);
 }
 
@@ -277,10 +283,10 @@ static void wide_cost(plan *p, const int64_t size[AXES]) {
          (1 - kept) * reading(m) * e->bytes_per_point / gpu_copy_rate(g) / share * f.idle},
         {"the second-level cache", (e->loads_per_point + m->output_count) * bytes / gpu_l2_rate(g) *
                                        f.idle * (1 + costs.hits * kept)},
-        {"instructions", e->instructions_per_point / (lanes * machine) * f.uneven *
+        {"instructions", e->instructions_per_point / (lanes * machine) * f.uneven * f.covered *
                              few_warps(p, &f) * uneven_parts(p, &f, rows)},
-        {"shared memory",
-         e->shared_per_point * fmax(bytes, BANK_BYTES) / (bytes_a_cycle * machine) * f.uneven},
+        {"shared memory", e->shared_per_point * fmax(bytes, BANK_BYTES) /
+                              (bytes_a_cycle * machine) * f.uneven * f.covered},
     };
     const double overlap = rows ? row_costs.overlap : costs.overlap;
     double longest = 0, sum = 0;
@@ -296,13 +302,12 @@ static void wide_cost(plan *p, const int64_t size[AXES]) {
     e->seconds = pow(sum, 1 / overlap) * all;
     e->seconds *= (spills(p) && !rows ? costs.spilling : 1) *
                   (bulk_is_flat(p) ? 1 + costs.alone / f.together / f.together : 1);
-    if (!bulk_is_flat(p) && f.waves > 1 && p->walk < cells)
-        e->seconds *= rows ? row_costs.cut : costs.cut; /* although there are blocks enough */
-    e->seconds *= in_flight(p, &f, rows) * (rows ? anywhere(p, &f) : unaligned(p, size));
+    if (!bulk_is_flat(p) && !rows && f.waves > 1 && p->walk < cells)
+        e->seconds *= costs.cut; /* although there are blocks enough */
+    e->seconds *= rows ? anywhere(p, ceil(cells / p->walk)) : in_flight(p, &f) * unaligned(p, size);
     const double planes = fmin(p->walk, cells) + bulk_depth(p) - 1;
     if (!bulk_is_flat(p))
-        e->seconds = rows ? fmax(e->seconds, ceil(f.waves) * row_costs.pace * planes)
-                          : in_pace(p, &f, planes, e->seconds);
+        e->seconds = in_pace(p, &f, planes, e->seconds, rows);
     if (plan_takes_spare(p, size) && !rows) /* it makes each point alone */
         e->seconds *= costs.spare;
     e->seconds += bulk_is_flat(p) ? costs.tile_start : starting(f.waves);

@@ -36,10 +36,15 @@ static const figure figures[] = {
     /* Rows that begin anywhere. */
     {"star(3, 1)", "float", CUBE(511), "bulk tile=128x18 coarsen=z256,y2 vec=4", 0.866},
     {"star(3, 1)", "float", CUBE(511), "bulk tile=128x24 coarsen=z171,y2 vec=4", 0.84},
+    {"star(3, 1)", "float", CUBE(511), "bulk tile=128x32 coarsen=z256,y2 vec=4", 0.886},
+    {"star(3, 1)", "float", CUBE(333), "bulk tile=128x24 coarsen=z111,y2 vec=4", 0.722},
+    {"star(3, 1)", "float", {513, 511, 259}, "bulk tile=128x24 coarsen=z130,y2 vec=4", 0.756},
     {"star(3, 1)", "double", CUBE(511), "bulk tile=128x16 coarsen=z511,y2 vec=2", 0.925},
+    {"star(3, 1)", "double", CUBE(511), "bulk tile=64x32 coarsen=z511,y2 vec=2", 0.938},
     {"star(3, 2)", "float", CUBE(511), "bulk tile=128x32 coarsen=z128,y2 vec=4", 0.85},
     {"star(3, 2)", "double", CUBE(511), "bulk tile=64x24 coarsen=z171,y2 vec=2", 0.855},
     {"star(3, 3)", "float", CUBE(511), "bulk tile=128x32 coarsen=z128,y2 vec=4", 0.795},
+    {"star(3, 3)", "float", {513, 511, 259}, "bulk tile=192x24 coarsen=z130,y2 vec=4", 0.671},
     {"star(3, 3)", "double", CUBE(511), "bulk tile=128x16 coarsen=z511,y2 vec=2", 0.885},
     {"star(3, 4)", "float", CUBE(511), "bulk tile=128x26 coarsen=z171,y2 vec=4", 0.62},
     {"star(3, 4)", "double", CUBE(511), "bulk tile=128x16 coarsen=z511,y2 vec=2", 0.84},
@@ -109,8 +114,10 @@ static void rows_that_begin_anywhere_are_copied_where_that_pays(void **state) {
                 {"star(3, 4)", "float", CUBE(511), "bulk"},
                 {"star(2, 1)", "float", {16383, 8191, 1}, "bulk"},
                 {"star(2, 4)", "double", {16383, 8191, 1}, "bulk"},
-                {"star(3, 1)", "float", {513, 511, 259}, "streamed"},
-                {"star(3, 1)", "float", {1291, 1291, 1291}, "streamed"}}; /* 2^31 cells */
+                {"star(3, 3)", "float", {513, 511, 259}, "bulk"},
+                {"star(3, 4)", "float", CUBE(333), "bulk"},
+                {"star(3, 3)", "float", {67, 323, 343}, "streamed"},
+                {"star(3, 1)", "float", CUBE(1291), "bulk"}}; /* 2^31 cells */
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         loaded l;
         planning p = {.schedule = "", .steps = 1};
