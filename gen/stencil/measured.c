@@ -27,13 +27,14 @@ static const struct doubts *doubts_of(const plan *p) {
 static const double other_size = 0.1;
 
 /* More than any distance: rows of x that begin at any element, and rows that begin at whole packs,
-   say little of each other. */
-static const double otherwise_aligned = 1000;
+   say little of each other; nor do grids that the second-level cache keeps, and others. */
+static const double another_kind = 1000;
 
 typedef struct known {
     schedule schedule; /* without its walk */
     double parts;      /* that blocks cut the walked axis into */
     int64_t size[AXES];
+    double kept; /* by the second-level cache */
     double factor;
 } known;
 
@@ -83,6 +84,7 @@ static bool note(job *j, const plans_line *r, const plan_facts *f, const gpu *t,
     if (plan_method(p)->walks_open && axis >= 0) /* no further than the end of the grid */
         plan_set_walk(p, s.coarsen[axis] < size[axis] ? s.coarsen[axis] : (int)size[axis]);
     plan_cost(p, size);
+    out->kept = plan_in_cache(p, size);
     const double updates = (double)size[0] * (double)size[1] * (double)size[2] * s.time;
     out->factor = updates / (r->rate * 1e9) / p->estimate.seconds;
     return true;
@@ -126,8 +128,11 @@ const char *plan_measured_board(const plan_measured *m) {
 static double parts_distance(const known *k, double parts) {
     return fabs(log(parts / k->parts));
 }
-static double size_distance(const known *k, const int64_t size[AXES]) {
-    double sum = (k->size[0] % 4 == 0) == (size[0] % 4 == 0) ? 0 : otherwise_aligned;
+static double size_distance(const known *k, const plan *p, const int64_t size[AXES]) {
+    static const double half = 0.5;
+    const bool alike = (k->size[0] % 4 == 0) == (size[0] % 4 == 0) &&
+                       fabs(k->kept - plan_in_cache(p, size)) < half;
+    double sum = alike ? 0 : another_kind;
     for (int axis = 0; axis < AXES; axis++)
         sum += fabs(log((double)size[axis] / (double)k->size[axis]));
     return sum;
@@ -154,15 +159,15 @@ static double usual_factor(const plan_measured *m, const plan *p, const int64_t 
     int count = 0;
     for (int i = 0; i < m->count; i++) {
         const known *k = &m->all[i];
-        if (k->schedule.method != p->schedule.method || size_distance(k, size) > least)
+        if (k->schedule.method != p->schedule.method || size_distance(k, p, size) > least)
             continue;
-        if (size_distance(k, size) < least)
+        if (size_distance(k, p, size) < least)
             logs = count = 0;
-        least = size_distance(k, size);
+        least = size_distance(k, p, size);
         logs += log(k->factor);
         count++;
     }
-    if (least >= otherwise_aligned && !plan_method(p)->fused)
+    if (least >= another_kind && !plan_method(p)->fused)
         return 1;   /* else all of a method would pay for what rows of any beginning cost it */
     if (count == 0) /* several steps are harder to foretell than the single ones they replace */
         return plan_method(p)->fused ? doubts_of(p)->schedule : 1;
@@ -176,13 +181,13 @@ double plan_measured_factor(const plan_measured *m, const plan *p, const int64_t
     double least = INFINITY;
     for (int i = 0; i < m->count; i++) {
         const known *k = &m->all[i];
-        const double distance = size_distance(k, size) + parts_distance(k, parts);
+        const double distance = size_distance(k, p, size) + parts_distance(k, parts);
         if (memcmp(&k->schedule, &s, sizeof s) != 0 || distance >= least)
             continue;
         nearest = k;
         least = distance;
     }
-    if (least >= otherwise_aligned)
+    if (least >= another_kind)
         return usual_factor(m, p, size);
     const double other_parts = parts_distance(nearest, parts);
     /* The model is often wrong about one walk alone, whose last wave it mistakes. That a walk was

@@ -26,12 +26,12 @@ static const struct costs {
 /* The same where rows begin anywhere, so that copies bring every `vector`-th one: how terms
    overlap; how much less a row of a tile takes, as no halo is a line, in 3D and in 2D, and the
    bytes by which its ends make it longer; what each halving of the walks costs; what a wave of
-   walks leaves idle. Of 128 figures of an H200 at 511³, 513x511x259, 333³, 67x323x343 and
-   16383x8191, stars of radius 1 to 4 and 27-point boxes, float and double. `narrow`, of cells of
-   16 bits, is a guess that makes `auto` stay with `streamed`. */
+   walks leaves idle; what tiles in 2D take longer to begin. Of 128 figures of an H200 at 511³,
+   513x511x259, 333³, 67x323x343 and 16383x8191, stars of radius 1 to 4 and 27-point boxes, float
+   and double. `narrow`, of cells of 16 bits, is a guess that makes `auto` stay with `streamed`. */
 static const struct row_costs {
-    double overlap, share, flat_share, ends, cut, idle, pace, plane, narrow;
-} row_costs = {4, 0.955, 0.99, 24, 1.045, 0.6, 0.75e-6, 0.37e-6, 1.5};
+    double overlap, share, flat_share, ends, cut, idle, pace, plane, start, narrow;
+} row_costs = {4, 0.955, 0.99, 24, 1.045, 0.6, 0.75e-6, 0.37e-6, 3e-6, 1.5};
 
 static const double lanes = 128, bytes_a_cycle = 128;
 enum { BANK_BYTES = 4 }; /* a lane takes them at least */
@@ -310,7 +310,8 @@ static void wide_cost(plan *p, const int64_t size[AXES]) {
         e->seconds = in_pace(p, &f, planes, e->seconds, rows);
     if (plan_takes_spare(p, size) && !rows) /* it makes each point alone */
         e->seconds *= costs.spare;
-    e->seconds += bulk_is_flat(p) ? costs.tile_start : starting(f.waves);
+    e->seconds +=
+        bulk_is_flat(p) ? costs.tile_start + (rows ? row_costs.start : 0) : starting(f.waves);
 }
 
 void bulk_cost(plan *p, const int64_t size[AXES]) {

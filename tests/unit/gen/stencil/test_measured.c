@@ -243,11 +243,31 @@ static void rows_of_any_beginning_say_nothing_of_packs(void **state) {
     job_end(l.job);
 }
 
+/* On an H200 streamed has rates of 9 points at 2048² alone, which the second-level cache keeps. */
+static void grids_in_the_cache_say_nothing_of_others(void **state) {
+    (void)state;
+    const rate row = {
+        .dims = 2, .points = 9, .radius = 2, .dtype = DTYPE_FLOAT, .size = {8192, 8192, 1}};
+    static const int64_t small[AXES] = {2048, 2048, 1};
+    loaded l;
+    planning p = {.row = &row, .steps = 1, .gpu = "H200"};
+    p.model = load_model(&l, spec_text(p.row));
+    job *j = make(&p);
+    plan streamed = *p.plan;
+    streamed.schedule = (schedule){.method = 0};
+    schedule_parse(j, "streamed tile=512 coarsen=y8 vec=4 time=1", NULL, &streamed.schedule);
+    assert_true(plan_measured_factor(p.measured, &streamed, row.size) == 1);
+    assert_true(plan_measured_factor(p.measured, &streamed, small) != 1);
+    job_end(j);
+    job_end(l.job);
+}
+
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(picks_are_near_the_best),
     cmocka_unit_test(other_boards_have_no_measurements),
     cmocka_unit_test(what_was_not_measured_is_doubted),
     cmocka_unit_test(rows_of_any_beginning_say_nothing_of_packs),
+    cmocka_unit_test(grids_in_the_cache_say_nothing_of_others),
 };
 
 TEST_GROUP(measured, enter, leave)
