@@ -164,11 +164,12 @@ static void expect_order(const char *spec, int64_t planes, const event *expected
 /* The last step of a run reads ghost cells that a hidden exchange fills: it waits for the stream of
    that. Slabs come beside the interior, but before one that leaves them no room. */
 static void ordered(void **unused) {
-    static const event beside[] = {{"record", false}, {"wait", true},    {"kernel", true},
-                                   {"kernel", true},  {"kernel", false}, /* the interior */
-                                   {"record", true},  {"wait", false},   /* for the slabs */
-                                   {"record", true},  {"wait", false},   /* for the exchange */
-                                   {"kernel", false}},
+    static const event beside[] = {{"record", false},       {"wait", true},
+                                   {"kernel early", true},  {"kernel early", true},
+                                   {"kernel early", false},                  /* the interior */
+                                   {"record", true},        {"wait", false}, /* for the slabs */
+                                   {"record", true},        {"wait", false}, /* for the exchange */
+                                   {"kernel early", false}},
                        before[] = {{"record", true},  {"wait", false}, {"kernel", false},
                                    {"record", false}, {"wait", true},  {"kernel", false},
                                    {"record", true},  {"wait", false}, {"kernel", false}};
