@@ -170,9 +170,9 @@ static void ordered(void **unused) {
                                    {"record", true},        {"wait", false}, /* for the slabs */
                                    {"record", true},        {"wait", false}, /* for the exchange */
                                    {"kernel early", false}},
-                       before[] = {{"record", true},  {"wait", false}, {"kernel", false},
-                                   {"record", false}, {"wait", true},  {"kernel", false},
-                                   {"record", true},  {"wait", false}, {"kernel", false}};
+                       before[] = {{"record", true},  {"wait", false}, {"kernel early", false},
+                                   {"record", false}, {"wait", true},  {"kernel early", false},
+                                   {"record", true},  {"wait", false}, {"kernel early", false}};
     (void)unused;
     const int carved = fake->carved;
     expect_order(torus, 1, beside, sizeof beside / sizeof *beside);
