@@ -135,7 +135,7 @@ else:
             heat(cupy.ndarray((16, 16), "float64"))
         longer = cupy.ndarray((16, 17), "float32")
         assert heat(longer).shape == (16, 17) and heat(u).shape == (16, 16)
-        gpu.fail, gpu.code = b"cuLaunchKernel", 999
+        gpu.fail, gpu.code = b"cuLaunchKernelEx", 999
         try:
             with pytest.raises(sg.DeviceError, match="launching 'heat' failed"):
                 heat(u)
@@ -185,6 +185,7 @@ else:
             gc.collect()
             assert gone() is None, "memory is kept though the work is over"
 
+    @pytest.mark.skipif(not os.environ.get("TIMES"), reason="it measures times: TIMES=1, on an idle machine")
     def test_what_calls_cost(heat: Any, cupy: Any) -> None:
         """Of the caller's own thread, above a call of the C library in the same turn."""
         u, v = cupy.ndarray((16, 16), "float32"), cupy.ndarray((16, 16), "float32")
@@ -338,7 +339,7 @@ else:
         assert gpu.allocations == allocations + 1, "two streams work in the same memory"
 
     def test_failures(heat: Any) -> None:
-        gpu.code, gpu.fail = 999, b"cuLaunchKernel"
+        gpu.code, gpu.fail = 999, b"cuLaunchKernelEx"
         try:
             with pytest.raises(sg.DeviceError, match="launching 'heat' failed"):
                 heat.launch(There((16, 16)), There((16, 16)))
