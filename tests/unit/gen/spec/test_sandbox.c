@@ -311,7 +311,7 @@ static void test_slow_instructions(void **state) {
     "local function more(n, ...) if n == 0 then return call(...) end\n"                            \
     " return more(n - 1, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, ...) end\n"        \
     "more(3000)"
-#define KEYS "local t = {} for i = 1, 200000 do t['k' .. i] = i end\nwhile true do pairs(t) end"
+#define KEYS "local t = {} for i = 1, 60000 do t['k' .. i] = i end\nwhile true do pairs(t) end"
     static const hostile_spec cases[] = {
         {"local s = 'x'\nfor i = 1, 17 do s = s .. s end\n"
          "local t, u = s .. 'a', s .. 'b'\nwhile t < u do\n end",
