@@ -28,8 +28,8 @@ size_t program_arguments_bytes(const program *p) {
     return program_maps_offset(p, plain) + PROGRAM_MAP_BYTES * (size_t)p->grid.map_count;
 }
 
-bool program_may_begin_early(const program *p) {
-    return strncmp(p->target, "sm_", 3) == 0 && atoi(p->target + 3) >= 90;
+bool program_may_begin_early(const char *target) {
+    return strncmp(target, "sm_", 3) == 0 && atoi(target + 3) >= 90;
 }
 
 size_t program_exchange_bytes(const program *p, const int64_t size[PROGRAM_AXES]) {

@@ -410,9 +410,9 @@ size_t program_maps_offset(const program *p, size_t plain);
 /* The size of the argument struct, once all of its parts are known. */
 size_t program_arguments_bytes(const program *p);
 
-/* Whether kernels for the program's target can wait for the launch before theirs themselves
+/* Whether kernels for this target, as "sm_90", can wait for the launch before theirs themselves
    (templates/arch/launches.cuh). */
-bool program_may_begin_early(const program *);
+bool program_may_begin_early(const char *target);
 
 /* The bytes of a cooperative way's words: for each 4 bytes of a cell of each output one of 8, for
    rounds of odd and of even number. SIZE_MAX where they are more than that. */

@@ -2,10 +2,9 @@
    cheapest. Takes: a model, constraints, a GPU, a size. Makes: a plan with its reason. */
 #include "gen/stencil/search.h"
 
-/* From one of many launches to the next; it counts where the grid is small. Since sm_90 a launch
-   begins before the one before has ended (templates/arch/launches.cuh). */
+/* From one of many launches to the next; it counts where the grid is small. */
 static double launch_seconds(const gpu *g) {
-    return gpu_arch_number(g->arch) >= 90 ? 1e-6 : 2e-6;
+    return program_may_begin_early(g->arch) ? 1e-6 : 2e-6;
 }
 
 /* Seconds of the steps that whole launches leave. Some are made together, by shorter launches, and

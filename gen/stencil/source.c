@@ -95,7 +95,7 @@ void source_describe_launch(const plan *p, const program *of, program_launch *l)
         describe_maps(p, l);
     l->shared_bytes = p->shared_bytes;
     l->barriers = p->form->barriers;
-    l->early = p->form->awaits && program_may_begin_early(of);
+    l->early = p->form->awaits && program_may_begin_early(of->target);
     l->grid.vector = p->schedule.vector;
     l->grid.steps = 1;
     l->grid.lane = p->form->lane != NULL ? p->form->lane(p) : 1;

@@ -104,21 +104,6 @@ static void rotate_both(const program *p, launch *l, int *final, int *second) {
     }
 }
 
-/* The older level comes back from its layer, so that all levels are in the caller's arrays. */
-void steps_settle(job *j, const sg_kernel *k, launch *l, int *final, void *stream) {
-    const program *p = k->program;
-    for (int i = 0; i < p->array_count; i++) {
-        const program_array *a = &p->arrays[i];
-        if (!a->written || a->grid.reads < 0)
-            continue;
-        const int now = a->grid.reads, before = a->grid.previous;
-        swap(&l->grids[now], &final[now], &l->grids[i], &final[i]);
-        if (before >= 0)
-            launch_copy(j, k, program_grid_bytes(p, i), l->size, &l->second[i], &l->grids[before],
-                        stream);
-    }
-}
-
 /* What is still to be written is the caller's memory; and at the end, what was written is too. */
 static void leave_layers(job *j, const steps *s, int *final, int *second, bool end) {
     launch *l = s->launch;
@@ -135,6 +120,16 @@ static void leave_layers(job *j, const steps *s, int *final, int *second, bool e
             swap(&l->grids[before], &final[before], &l->second[i], &second[i]);
         }
     }
+}
+
+/* The older level comes back from its layer, so that all levels are in the caller's arrays. */
+void steps_settle(job *j, const sg_kernel *k, launch *l, int *final, void *stream) {
+    const steps s = {.kernel = k, .launch = l, .stream = stream};
+    int second[LAUNCH_ARRAYS];
+    for (int i = 0; i < k->program->array_count; i++)
+        second[i] = IN_LAYER;
+    rotate_both(k->program, l, final, second);
+    leave_layers(j, &s, final, second, true);
 }
 
 /* The blocks of a launch that updates a whole grid; INT32_MAX: more than one launch may have. */

@@ -15,7 +15,7 @@ __device__ __forceinline__ void await_launch_before() {
 #endif
 }
 
-// Waits for the launch before, as launches may begin early; no load whose address follows from x comes before.
+// Waits for the launch before. Compilers know no address that follows from x until then, and so load nothing.
 #if __CUDA_ARCH__ >= 900
 __device__ __forceinline__ void await_with(int &x) { asm volatile("griddepcontrol.wait;" : "+r"(x) : : "memory"); }
 #else

@@ -54,7 +54,7 @@ static void add_one_pass(job *j, program *p, const reduce *r, const reduce_plan 
     l->lists.blocks[0].alone = plan->alone;
     l->lists.blocks[0].cluster = plan->cluster;
     l->shared_bytes = plan->shared_bytes;
-    l->early = program_may_begin_early(p);
+    l->early = program_may_begin_early(p->target);
     if (r->segmented)
         return;
     /* each 8 bytes of an item take 16, a marked word of templates/arch/marked_words.cuh */

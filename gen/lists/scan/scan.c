@@ -47,7 +47,7 @@ static void add_persistent(job *j, program *p, const scan_plan *plan) {
     l->shared_bytes = plan->shared_bytes;
     l->lists.blocks[0].most = most;
     l->lists.resident = true;
-    l->early = program_may_begin_early(p);
+    l->early = program_may_begin_early(p->target);
 }
 
 /* Three phases: templates/scan/phases.cuh. */

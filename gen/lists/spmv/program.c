@@ -106,7 +106,7 @@ static void add_temporary(const describing *d, const char *name, program_extent 
 static void add_carries(const describing *d, program_extent items, int share) {
     const size_t real = dtype_words[d->spmv->pattern.functions->dtype].bytes;
     add_launch(d, "carries", items, share * d->plan->threads, true)->early =
-        program_may_begin_early(d->program);
+        program_may_begin_early(d->program->target);
     add_temporary(d, "carry_row", items, share, sizeof(int64_t), -1);
     add_temporary(d, "carry_sum", items, share, real * (size_t)d->spmv->vectors, -1);
 }
@@ -139,7 +139,7 @@ enum { MARK_LANES = 8 }; /* that look for a mark's row */
 static void add_groups(const describing *d) {
     const spmv_plan *plan = d->plan;
     const program_extent entries = extent_of(A, 0);
-    const bool early = plan->cut > 1 && program_may_begin_early(d->program);
+    const bool early = plan->cut > 1 && program_may_begin_early(d->program->target);
     if (plan->cut > 1)
         add_launch(d, "pieces", entries, plan->cut * (plan->threads / MARK_LANES), true)
             ->lists.blocks[0]
