@@ -78,7 +78,7 @@ __device__ __forceinline__ bool in_packs(const Arguments &a) {
 __device__ __forceinline__ Index strip_begin(const Arguments &a, Index i) {
     if (endless<0>)
         return i * plan::tile_x;
-    const Index last = Index(gridDim.x) - 1;
+    const Index last = (a.size[0] - 1) / plan::tile_x;
     const Index begin = last == 0 ? 0 : i * (a.size[0] - plan::tile_x) / last;
     return in_packs(a) ? begin / plan::vector * plan::vector : begin;
 }
@@ -100,12 +100,13 @@ constexpr int lag = rows + levels * below; // rows that it is behind that one
 
 __device__ __forceinline__ Strip strip_of(const Arguments &a, int stages) {
     Strip s;
-    const bool last = blockIdx.x + 1 == gridDim.x;
-    const Index begin = strip_begin(a, blockIdx.x);
-    s.low = !endless<0> && blockIdx.x == 0;
+    const Index number = a.begin[0] / plan::tile_x + blockIdx.x;
+    const bool last = (number + 1) * plan::tile_x >= a.size[0];
+    const Index begin = strip_begin(a, number);
+    s.low = !endless<0> && number == 0;
     s.high = !endless<0> && last;
     s.x = begin - halo;
-    s.size = static_cast<int>((last ? a.size[0] : strip_begin(a, blockIdx.x + 1)) - begin);
+    s.size = static_cast<int>((last ? a.size[0] : strip_begin(a, number + 1)) - begin);
     s.beside = s.x < 0 || s.x + width > a.size[0];
     s.wrap_to = static_cast<int>(max(-s.x, Index(0)));
     s.wrap_from = static_cast<int>(min(a.size[0] - s.x, Index(width)));

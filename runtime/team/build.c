@@ -220,7 +220,7 @@ static void forecast(job *j, estimating *e, sg_team_part *part) {
     f.messages = r.halo.send_count;
     const int count = run_stale(&r, false, stale);
     f.bytes = (int64_t)faces_bytes(p, r.halo.sends, r.halo.send_count, stale, count);
-    model_forecast(model_link(e->link), &r, hidden_cells(&r), interior, &f);
+    model_forecast(model_link(e->link), &r, hidden_apart(&r) ? hidden_cells(&r) : 0, interior, &f);
     context_write(j, e->out, &f, sizeof f, "sg_team_forecast");
 }
 

@@ -2,30 +2,32 @@
    the side stream, where the exchange follows. Beside a launch whose blocks walk abreast it would
    find no room before that ends: there it comes first on the caller's stream.
 
-   A single step computes the slabs that neighbours need in their place, and then the rest. A launch
-   of several steps cannot: it takes what it gets for a whole grid, and leaves wrong cells round
-   what it makes. Nor can a step of several launches, since both would write the results between
-   them. So each slab is a small grid of its own, with the cells round it that its steps read, and
-   goes to memory of its own, from where it is sent. Meanwhile the launches make the whole part,
-   slabs too. What has come is brought to the ghost cells when that is done. The slabs are computed
-   twice, so this pays where the exchange takes longer than that. */
+   A launch of several steps takes what it gets for a whole grid, and leaves wrong cells round what
+   it makes. But its blocks can be launched in any order: first those that make cells which
+   neighbours need, or wrong ones where ghost cells are, then the rest.
+
+   A step of several launches cannot be cut so, since both parts would write the results between
+   them. So each slab is a small grid of its own, with the cells round it that it reads, and goes to
+   memory of its own, from where it is sent. Meanwhile the launches make the whole part, slabs too.
+   What has come is brought to the ghost cells when that is done. The slabs are computed twice, so
+   this pays where the exchange takes longer than that. */
 #include <string.h>
 
 #include "runtime/team/team.h"
 
-/* ---- a single step --------------------------------------------------------------------------- */
+/* ---- one launch ------------------------------------------------------------------------------ */
 
 typedef struct box {
     int64_t begin[3], end[3];
 } box;
 
-/* Takes a slab off the box at a side of an axis. */
-static box cut_slab(box *from, int axis, bool high, int64_t width) {
+/* Takes off the box what lies below a place along an axis, or from there on. */
+static box cut_slab(box *from, int axis, bool high, int64_t at) {
     box cut = *from;
     if (high)
-        cut.begin[axis] = from->end[axis] -= width;
+        cut.begin[axis] = from->end[axis] = at;
     else
-        cut.end[axis] = from->begin[axis] += width;
+        cut.end[axis] = from->begin[axis] = at;
     return cut;
 }
 
@@ -39,22 +41,34 @@ static bool is_cut(const run *r, int axis, bool high) {
     return cut;
 }
 
+/* The cells of a block along an axis, at whose multiples alone a launch can be cut: any launch of
+   one step. */
+static int64_t find_unit(const run *r, const leap *by, int axis) {
+    const program_launch *w = &r->kernel->program->launches[by->way];
+    for (int k = 0; by->steps > 1 && k < PROGRAM_AXES; k++)
+        if (w->grid.axes[k] == axis)
+            return w->per_block[k];
+    return 1;
+}
+
 /* The slabs that neighbours need, and in *inner what is left. 0: nothing would be. */
-static int cut_box(const run *r, box slabs[2 * PROGRAM_AXES], box *inner) {
+static int cut_box(const run *r, const leap *by, box slabs[2 * PROGRAM_AXES], box *inner) {
     const program *p = r->kernel->program;
     int count = 0;
     memcpy(inner->begin, r->launch.begin, sizeof inner->begin);
     memcpy(inner->end, r->launch.end, sizeof inner->end);
     for (int axis = PROGRAM_AXES - 1; axis >= 0; axis--) {
         const int64_t low = p->grid.low[axis], high = p->grid.high[axis];
-        const int64_t width = low > high ? low : high;
-        const bool below = is_cut(r, axis, false), above = is_cut(r, axis, true);
-        if (inner->end[axis] - inner->begin[axis] <= (below + above) * width)
+        const int64_t width = r->depth * (low > high ? low : high), unit = find_unit(r, by, axis);
+        const int64_t below = (r->part.low[axis] + width + unit - 1) / unit * unit;
+        const int64_t above = (r->part.size[axis] - r->part.high[axis] - width) / unit * unit;
+        const bool cut_below = is_cut(r, axis, false), cut_above = is_cut(r, axis, true);
+        if ((cut_below ? below : inner->begin[axis]) >= (cut_above ? above : inner->end[axis]))
             return 0;
-        if (below)
-            slabs[count++] = cut_slab(inner, axis, false, width);
-        if (above)
-            slabs[count++] = cut_slab(inner, axis, true, width);
+        if (cut_below)
+            slabs[count++] = cut_slab(inner, axis, false, below);
+        if (cut_above)
+            slabs[count++] = cut_slab(inner, axis, true, above);
     }
     return count;
 }
@@ -66,19 +80,19 @@ static void send_box(job *j, run *r, const box *b, const leap *by, void *stream)
 }
 
 bool hidden_can(const program *p) {
-    return p->grid.layer_count == 0 && p->grid.call_count < 2;
+    return p->grid.layer_count == 0 && (p->grid.ways || p->grid.call_count < 2);
 }
 
-int hidden_launches(const program *p) {
-    return p->grid.call_count > 0 ? p->grid.call_count : p->grid.ways ? 1 : program_own_launches(p);
+bool hidden_in_place(const run *r) {
+    return r->depth == r->part.steps && hidden_can(r->kernel->program);
 }
 
-/* The rest of the next step reads the slabs, but no ghost cell. */
-static bool make_single(job *j, run *r, const leap *by) {
+/* The rest of the next launch reads the slabs, but no ghost cell. */
+static bool make_in_place(job *j, run *r, const leap *by) {
     box slabs[2 * PROGRAM_AXES], inner;
     device *d = r->kernel->context->device;
     void *side = r->team->side;
-    const int count = cut_box(r, slabs, &inner);
+    const int count = cut_box(r, by, slabs, &inner);
     if (count == 0)
         return false;
     const bool before = r->kernel->program->launches[by->way].abreast;
@@ -98,7 +112,7 @@ static bool make_single(job *j, run *r, const leap *by) {
     return true;
 }
 
-/* ---- several steps, and several launches ----------------------------------------------------- */
+/* ---- several launches ------------------------------------------------------------------------ */
 
 /* Whether a later launch of a step reads an array that nothing gives a value before the step: cells
    that a boundary keeps are the caller's, which a slab does not have. */
@@ -114,11 +128,13 @@ static bool reads_outputs(const program *p) {
     return false;
 }
 
+int hidden_launches(const program *p) {
+    return p->grid.call_count > 0 ? p->grid.call_count : program_own_launches(p);
+}
+
 bool hidden_apart(const run *r) {
     const program *p = r->kernel->program;
-    if (program_has_seconds(p))
-        return false;
-    return r->part.steps > 1 || (!hidden_can(p) && r->depth == 1 && !reads_outputs(p));
+    return !p->grid.ways && r->depth == 1 && !hidden_can(p) && !reads_outputs(p);
 }
 
 /* The axis and side of the slab from which a face is sent. */
@@ -127,13 +143,12 @@ static int slab_of(const face *f) {
     return z != 1 ? 4 + z / 2 : y != 1 ? 2 + y / 2 : x / 2;
 }
 
-/* The cells that a launch of most steps needs to make those of a face. */
+/* The cells that a step needs to make those of a face. */
 static void place_slab(const run *r, const face *f, slab *out) {
     const program *p = r->kernel->program;
     const int axis = slab_of(f) / 2;
-    const int64_t size = r->part.size[axis], steps = r->part.steps;
-    const int64_t begin = f->begin[axis] - steps * p->grid.low[axis];
-    const int64_t end = f->begin[axis] + f->size[axis] + steps * p->grid.high[axis];
+    const int64_t size = r->part.size[axis], begin = f->begin[axis] - p->grid.low[axis];
+    const int64_t end = f->begin[axis] + f->size[axis] + p->grid.high[axis];
     out->axis = axis;
     out->begin = begin > 0 ? begin : 0;
     out->end = end < size ? end : size;
@@ -141,39 +156,15 @@ static void place_slab(const run *r, const face *f, slab *out) {
     out->after = out->first + f->size[axis];
 }
 
-/* A way may need more cells: on the side of the part's middle. */
-static bool thicken(const run *r, const leap *by, slab *s) {
-    const program_launch *w = &r->kernel->program->launches[by->way];
-    int64_t size[3], least = 0;
-    if (r->part.steps == 1)
-        return true;
-    for (int k = 0; k < PROGRAM_AXES; k++)
-        if (w->grid.axes[k] == s->axis)
-            least = w->grid.least[k];
-    const int64_t missing = least - (s->end - s->begin), most = r->part.size[s->axis];
-    const bool low = s->begin + s->end < most;
-    if (missing > 0 && low)
-        s->end = s->end + missing < most ? s->end + missing : most;
-    else if (missing > 0)
-        s->begin = s->begin > missing ? s->begin - missing : 0;
-    memcpy(size, r->part.size, sizeof size);
-    size[s->axis] = s->end - s->begin;
-    return program_way_fits(w, size);
-}
-
 int64_t hidden_cells(run *r) {
-    const leap by = steps_choose(r->kernel->program, r->part.global, r->part.steps, false, true);
     int64_t cells = 0;
     for (int i = 0; i < r->halo.send_count; i++)
         place_slab(r, &r->halo.sends[i], &r->slabs[slab_of(&r->halo.sends[i])]);
     for (int i = 0; i < 2 * PROGRAM_AXES; i++) {
-        slab *s = &r->slabs[i];
+        const slab *s = &r->slabs[i];
         int64_t own = s->end - s->begin;
         if (own == 0)
             continue;
-        if (!thicken(r, &by, s))
-            return 0;
-        own = s->end - s->begin;
         for (int axis = 0; axis < PROGRAM_AXES; axis++)
             own *= axis == s->axis ? 1 : r->part.size[axis];
         cells += own;
@@ -182,18 +173,16 @@ int64_t hidden_cells(run *r) {
     return cells;
 }
 
-/* Launches of several steps take about half the time a step of single ones. */
 static bool pays(const run *r, int64_t slab_cells) {
     static const double launch = 4e-6;
     const program *p = r->kernel->program;
-    const double fused = r->part.steps > 1 ? 0.5 : 1;
     const int launches = hidden_launches(p);
     const double cells =
         (double)r->part.size[0] * (double)r->part.size[1] * (double)r->part.size[2];
     int stale[LAUNCH_ARRAYS];
     const int count = run_stale(r, false, stale);
-    const double whole = launches * launch + fused * (double)r->part.steps * cells *
-                                                 p->grid.bytes_per_point / model_rate_of(r->team);
+    const double whole =
+        launches * launch + cells * p->grid.bytes_per_point / model_rate_of(r->team);
     return model_hides(model_link_of(r->team), whole, (double)slab_cells / cells,
                        r->slab_count * launches,
                        (double)faces_bytes(p, r->halo.sends, r->halo.send_count, stale, count));
@@ -202,10 +191,8 @@ static bool pays(const run *r, int64_t slab_cells) {
 /* The slab as a grid of its own. */
 static launch grid_of(const run *r, const slab *s) {
     launch l = r->launch;
-    l.size[s->axis] = l.end[s->axis] = s->end - s->begin;
+    l.size[s->axis] = s->end - s->begin;
     l.origin[s->axis] += s->begin;
-    if (r->part.steps > 1)
-        return l;
     l.begin[s->axis] = s->first;
     l.end[s->axis] = s->after;
     l.cleared = r->slabs_cleared;
@@ -230,8 +217,7 @@ static void lay_slab(job *j, run *r, slab *s, unsigned char *from, size_t *at) {
                 .data = take(from, at,
                              (size_t)(size[0] * size[1] * size[2]) * program_grid_bytes(p, i)),
                 .stride = {1, size[0], size[0] * size[1]}};
-    if (r->part.steps == 1)
-        layers_measure(j, p, &l, &layers);
+    layers_measure(j, p, &l, &layers);
     for (int i = 0; layers > 0 && i < p->grid.layer_count; i++)
         s->layers[i] = take(from, at, l.temporaries[i].bytes);
 }
@@ -259,7 +245,7 @@ void hidden_prepare(job *j, run *r) {
 static void send_slab(job *j, const run *r, const slab *s, const leap *by, void *stream) {
     const program *p = r->kernel->program;
     launch l = grid_of(r, s);
-    if (r->part.steps == 1 && p->grid.layer_count > 0) {
+    if (p->grid.layer_count > 0) {
         size_t bytes;
         layers_measure(j, p, &l, &bytes);
         for (int i = 0; i < p->grid.layer_count; i++)
@@ -289,25 +275,11 @@ static void find_sources(const run *r, const int *stale, int count, launch_grid 
     }
 }
 
-/* Shorter launches may ask for other slabs. */
-static bool fits_slabs(const run *r, const leap *by) {
-    for (int i = 0; r->part.steps > 1 && i < 2 * PROGRAM_AXES; i++) {
-        const slab *s = &r->slabs[i];
-        int64_t size[3] = {r->part.size[0], r->part.size[1], r->part.size[2]};
-        size[s->axis] = s->end - s->begin;
-        if (s->end > 0 && !program_way_fits(&r->kernel->program->launches[by->way], size))
-            return false;
-    }
-    return true;
-}
-
-static bool make_apart(job *j, run *r, const leap *by) {
+static void make_apart(job *j, run *r, const leap *by) {
     device *d = r->kernel->context->device;
     void *side = r->team->side;
     int stale[LAUNCH_ARRAYS];
     const int count = run_stale(r, false, stale);
-    if (r->slab_count == 0 || !fits_slabs(r, by))
-        return false;
     launch_grid *sources = job_array(j, (size_t)(r->halo.send_count * count) + 1, sizeof *sources);
     find_sources(r, stale, count, sources);
     d->ops->order(d, j, r->stream, side);
@@ -322,18 +294,18 @@ static bool make_apart(job *j, run *r, const leap *by) {
     d->ops->order(d, j, side, r->stream);
     halo_take(j, &r->halo, &r->launch, stale, count, r->stream);
     r->fresh = r->depth;
-    return true;
 }
 
 bool hidden_make(job *j, run *r, const leap *by, const leap *next) {
-    const program *p = r->kernel->program;
     const sg_team *t = r->team;
     if (r->fresh - by->steps >= next->steps) /* ghost cells last */
         return false;
-    if (by->way != steps_single(p).way || (r->part.steps == 1 && r->slab_count > 0))
-        return make_apart(j, r, by);
-    if ((t->side == NULL && t->hiding != HIDES_ALL) || t->hiding == HIDES_NONE || r->depth > 1 ||
-        !hidden_can(p))
+    if (r->slab_count > 0) {
+        make_apart(j, r, by);
+        return true;
+    }
+    if ((t->side == NULL && t->hiding != HIDES_ALL) || t->hiding == HIDES_NONE ||
+        !hidden_in_place(r) || (by->steps == 1 && r->depth > 1))
         return false;
-    return make_single(j, r, by);
+    return make_in_place(j, r, by);
 }

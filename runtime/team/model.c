@@ -89,10 +89,10 @@ int parts_launches(const team_link *l, double rate, const program *p, const sg_t
             most = (int64_t)cells / (4 * reach);
     }
     const double step = points * p->grid.bytes_per_point / rate;
-    const bool hides = l->hides_single && hidden_can(p);
+    const bool hides = l->hides_in_place && hidden_can(p);
     const double exchange = l->latency + bytes / l->rate;
     double best = hides ? larger(order_seconds, exchange - step) : exchange;
-    if (l->hides_several && !hidden_can(p)) {
+    if (l->hides_apart && !hidden_can(p)) {
         const double apart = cost_of_slabs(step, 3 * layer, slabs * hidden_launches(p));
         best = smaller(best, apart + larger(exchange - step, 0));
     }
@@ -108,7 +108,7 @@ int parts_launches(const team_link *l, double rate, const program *p, const sg_t
 
 bool model_hides(const team_link *l, double whole, double share, int slabs, double bytes) {
     const double exchange = l->latency + bytes / l->rate;
-    return l->hides_several &&
+    return l->hides_apart &&
            cost_of_slabs(whole, share, slabs) < (exchange < whole ? exchange : whole);
 }
 
@@ -140,13 +140,11 @@ void model_forecast(const team_link *l, const run *r, int64_t cells, double step
     f->seconds = f->interior_seconds + f->exchange_seconds;
     if (f->messages == 0)
         return;
-    if (apart)
-        f->hidden = cells > 0 && model_hides(l, whole, share, slabs, (double)f->bytes);
-    else
-        f->hidden = l->hides_single && depth == 1 && hidden_can(r->kernel->program);
-    if (f->hidden && apart) /* one in so many launches */
-        f->seconds = f->interior_seconds +
-                     (cost_of_slabs(whole, share, slabs) + larger(exchange - whole, 0)) / depth;
+    f->hidden = apart ? model_hides(l, whole, share, slabs, (double)f->bytes)
+                      : l->hides_in_place && hidden_in_place(r);
+    if (f->hidden && apart)
+        f->seconds =
+            f->interior_seconds + cost_of_slabs(whole, share, slabs) + larger(exchange - whole, 0);
     else if (f->hidden)
-        f->seconds = larger(step + order_seconds, exchange);
+        f->seconds = larger(whole + order_seconds, exchange) / depth;
 }

@@ -242,10 +242,11 @@ int parts_faces(const program *, const sg_team_part *, const int64_t low[3], con
 
 /* ---- the model (model.c) --------------------------------------------------------------------- */
 
-/* What an exchange costs: seconds, and bytes a second; and what it can be hidden behind. */
+/* What an exchange costs: seconds, and bytes a second; and whether it can be hidden, where slabs are
+   made in their place, and where they are made apart. */
 typedef struct team_link {
     double latency, rate;
-    bool hides_single, hides_several;
+    bool hides_in_place, hides_apart;
 } team_link;
 
 const team_link *model_link(sg_link);
@@ -259,8 +260,8 @@ double model_rate(const program *, const sg_team_part *, double seconds);
 /* How many launches of one step to make between two exchanges. */
 int parts_launches(const team_link *, double rate, const program *, const sg_team_part *);
 
-/* Whether hiding the exchange of a launch of several steps gains more than its slabs cost, which
-   have a share of the part's cells. */
+/* Whether hiding an exchange gains more than slabs that are made apart cost, which have a share of
+   the part's cells. */
 bool model_hides(const team_link *, double launch_seconds, double share, int slabs, double bytes);
 
 /* ---- halos (halo.c) -------------------------------------------------------------------------- */
@@ -333,7 +334,7 @@ typedef struct run {
     bool beside;   /* an exchange on the side stream may be under way, for which none has waited */
     int final[LAUNCH_ARRAYS];
 
-    slab slabs[2 * PROGRAM_AXES]; /* of launches that cannot make them in their place */
+    slab slabs[2 * PROGRAM_AXES]; /* that are made apart */
     int slab_count;
     bool slabs_cleared; /* their layers that are cleared once in a run have been */
 } run;
@@ -363,24 +364,27 @@ void run_before_step(job *, const run *, int64_t done);
 void run_after_step(job *, const run *, int64_t done);
 void run_check_points(job *, const sg_kernel *, const sg_team_part *);
 
-/* Finds the slabs of launches that cannot make them in their place, if hiding their exchange pays,
-   and their memory. */
+/* Finds the slabs that are made apart, if hiding the exchange pays, and their memory. */
 void hidden_prepare(job *, run *);
 
-/* Whether a single step can make its slabs before the rest, in their place: a filter in passes, or
-   a step of several launches, has results between them that both would write. */
+/* Whether launches can make their slabs before the rest, in their place: a filter in passes, or a
+   step of several launches, has results between them that both would write, and neighbours know of
+   no layers. */
 bool hidden_can(const program *);
+
+/* Whether each launch of the run does, or is followed by others before the next exchange. */
+bool hidden_in_place(const run *);
 
 /* Whether slabs are made apart, of launches that cannot make them in their place. */
 bool hidden_apart(const run *);
 
-/* The launches of a step: those of a system, and the passes of a filter. */
+/* The launches of such a step: those of a system, and the passes of a filter. */
 int hidden_launches(const program *);
 
-/* The cells of all slabs; 0: a launch cannot make one. */
+/* The cells of all these slabs. */
 int64_t hidden_cells(run *);
 
-/* What steps of a part take, where hidden_cells says `cells`, of f->bytes an exchange. */
+/* What steps of a part take, of which slabs apart have so many cells, with f->bytes an exchange. */
 void model_forecast(const team_link *, const run *, int64_t cells, double step_seconds,
                     sg_team_forecast *f);
 

@@ -101,8 +101,10 @@ static const char torus[] =
 static const char cube[] = "return stencil { name = 'c', shape = star(3, 1), coefficients = "
                            "identity() + 0.05 * laplacian { dims = 3, accuracy = 2 } }";
 static const char abreast[] = "bulk tile=64x8 coarsen=z32,y2 vec=4";
+/* The last two walks of a part hold what its neighbour needs, or ghost cells. */
+static const char several[] = "temporal coarsen=z32 time=2";
 
-static void open_ring(ring *r, const char *spec, int64_t planes, int timed) {
+static void open_ring(ring *r, const char *spec, const char *schedule, int64_t planes, int timed) {
     const unsigned char id[NCCL_ID_BYTES] = {1};
     sg_build_options build = options_of(spec, 64, 64, planes);
     const sg_team_options how = {.struct_size = sizeof how,
@@ -112,8 +114,7 @@ static void open_ring(ring *r, const char *spec, int64_t planes, int timed) {
                                  .timed = timed};
     *r = (ring){.context = open_gpu(),
                 .part = {.struct_size = sizeof r->part, .global = {64, 64, planes}, .launches = 1}};
-    if (planes > 1)
-        build.schedule = abreast;
+    build.schedule = schedule;
     assert_int_equal(sg_team_open(r->context, &how, &r->team), SG_OK);
     if (sg_team_build(r->team, "test.lua", &build, NULL, &r->kernel) != SG_OK)
         fail_msg("%s", sg_error(r->context));
@@ -147,11 +148,12 @@ typedef struct event {
     bool beside; /* on the stream of exchanges */
 } event;
 
-static void expect_order(const char *spec, int64_t planes, const event *expected, int count) {
+static void expect_order(const char *spec, const char *schedule, int64_t planes, int64_t steps,
+                         const event *expected, int count) {
     ring r;
-    open_ring(&r, spec, planes, 0);
+    open_ring(&r, spec, schedule, planes, 0);
     fake->order.count = 0;
-    run_ring(&r, 2);
+    run_ring(&r, steps);
     assert_int_equal(fake->order.count, count);
     for (int i = 0; i < count; i++) {
         assert_string_equal(fake->order.what[i], expected[i].what);
@@ -162,7 +164,8 @@ static void expect_order(const char *spec, int64_t planes, const event *expected
 }
 
 /* The last step of a run reads ghost cells that a hidden exchange fills: it waits for the stream of
-   that. Slabs come beside the interior, but before one that leaves them no room. */
+   that. Slabs come beside the interior, but before one that leaves them no room. Of a launch of
+   several steps they are whole blocks. */
 static void ordered(void **unused) {
     static const event beside[] = {{"record", false},       {"wait", true},
                                    {"kernel early", true},  {"kernel early", true},
@@ -172,12 +175,16 @@ static void ordered(void **unused) {
                                    {"kernel early", false}},
                        before[] = {{"record", true},  {"wait", false}, {"kernel early", false},
                                    {"record", false}, {"wait", true},  {"kernel early", false},
-                                   {"record", true},  {"wait", false}, {"kernel early", false}};
+                                   {"record", true},  {"wait", false}, {"kernel early", false}},
+                       blocks[] = {{"record", false}, {"wait", true},   {"kernel", true},
+                                   {"kernel", false}, {"record", true}, {"wait", false},
+                                   {"record", true},  {"wait", false},  {"kernel", false}};
     (void)unused;
     const int carved = fake->carved;
-    expect_order(torus, 1, beside, sizeof beside / sizeof *beside);
+    expect_order(torus, NULL, 1, 2, beside, sizeof beside / sizeof *beside);
+    expect_order(cube, several, 192, 4, blocks, sizeof blocks / sizeof *blocks);
     assert_int_equal(fake->carved, carved);
-    expect_order(cube, 64, before, sizeof before / sizeof *before);
+    expect_order(cube, abreast, 64, 2, before, sizeof before / sizeof *before);
     assert_true(fake->carved > carved);
 }
 
@@ -193,7 +200,7 @@ static void expect_times(const ring *r, double waited, double hidden) {
 static void timed(void **unused) {
     ring r;
     (void)unused;
-    open_ring(&r, torus, 1, 1);
+    open_ring(&r, torus, NULL, 1, 1);
     expect_times(&r, 0, 0);
     fake->late = &ring_stream;
     fake->late_by = 30;
@@ -217,7 +224,7 @@ static void timed(void **unused) {
     assert_int_equal(sg_team_facts(r.team, &info), SG_OK);
     assert_true(info.hidden_seconds - before < EACH * 0.0125);
     close_ring(&r);
-    open_ring(&r, torus, 1, 0);
+    open_ring(&r, torus, NULL, 1, 0);
     run_ring(&r, 2);
     expect_times(&r, -1, -1);
     close_ring(&r);

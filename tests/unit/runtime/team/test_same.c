@@ -213,13 +213,65 @@ static void hidden(void **unused) {
         &(problem){STAR(1, 2, "'periodic'", "double"), "temporal", {9001, 1, 1}, 40, {2, 1, 1}, 0});
     compare(
         &(problem){STAR(2, 1, "'fixed'", "float"), "temporal", {259, 131, 1}, 70, {1, 3, 1}, 0});
-    compare(
-        &(problem){STAR(2, 1, "'periodic'", "float"), "temporal", {803, 131, 1}, 40, {2, 2, 1}, 0});
+    compare(&(problem){
+        STAR(2, 1, "'periodic'", "float"), "temporal", {1203, 131, 1}, 40, {2, 2, 1}, 0});
     compare(&(problem){STAR(3, 1, "'zero'", "double"), "temporal", {67, 45, 41}, 20, {1, 2, 2}, 0});
     compare(&(problem){STAR(2, 1, "'clamp'", "float"), "resident", {61, 47, 1}, 13, {2, 3, 1}, 0});
     compare(&(problem){STAR(3, 1, "'zero'", "float"), "resident", {31, 27, 30}, 15, {1, 1, 3}, 2});
     compare(&(problem){two, "resident", {61, 47, 1}, 13, {2, 2, 1}, 0});
     compare(&(problem){upwind, "resident", {61, 47, 1}, 13, {2, 3, 1}, 0});
+    unsetenv("SG_TEAM_HIDE");
+}
+
+/* Launches of several steps of which the blocks that neighbours need, or that end in ghost cells,
+ * come first. */
+static void hidden_blocks(void **unused) {
+    static const char chain[] =
+        "return system { name = 'q', fields = { u = 'inout', v = 'inout' }, stages = { "
+        "{ boundary = 'clamp', update = function(f) return { u = f.u(0,0) + 0.1 * (f.v(1,0) - "
+        "f.v(0,1)) } end }, { boundary = 'zero', update = function(f) return { v = f.v(0,0) + 0.1 "
+        "* (f.u(0,0) - f.u(0,-1)) } end } } }";
+    (void)unused;
+    setenv("SG_TEAM_HIDE", "all", 1);
+    compare(&(problem){STAR(1, 2, "'periodic'", "double"),
+                       "temporal tile=64 time=4",
+                       {9001, 1, 1},
+                       10,
+                       {2, 1, 1},
+                       0});
+    compare(&(problem){STAR(2, 1, "'fixed'", "float"),
+                       "temporal coarsen=y16 time=3",
+                       {1203, 231, 1},
+                       7,
+                       {3, 2, 1},
+                       0});
+    compare(&(problem){STAR(2, 2, "'periodic'", "double"),
+                       "temporal coarsen=y16 time=3",
+                       {259, 131, 1},
+                       7,
+                       {1, 2, 1},
+                       0});
+    compare(&(problem){STAR(3, 1, "'zero'", "float"),
+                       "temporal coarsen=z8 time=2",
+                       {67, 45, 61},
+                       5,
+                       {1, 1, 2},
+                       0});
+    compare(&(problem){STAR(3, 2, "'mirror'", "float"),
+                       "temporal coarsen=z8 time=2",
+                       {67, 45, 91},
+                       5,
+                       {1, 2, 2},
+                       0});
+    compare(&(problem){
+        STAR(2, 1, "'clamp'", HALF), "resident tile=16x8 time=2", {61, 47, 1}, 7, {2, 1, 1}, 0});
+    compare(&(problem){STAR(2, 1, "'clamp'", "float"),
+                       "overlapped tile=16x8 time=2",
+                       {61, 47, 1},
+                       7,
+                       {2, 1, 1},
+                       0});
+    compare(&(problem){chain, "chained tile=64 coarsen=y16 time=2", {61, 147, 1}, 7, {1, 3, 1}, 0});
     unsetenv("SG_TEAM_HIDE");
 }
 
@@ -301,13 +353,21 @@ static void many_ranks(void **unused) {
 }
 
 static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(boundaries),   cmocka_unit_test(bulk),
-    cmocka_unit_test(carried),      cmocka_unit_test(shapes),
-    cmocka_unit_test(fields),       cmocka_unit_test(several_steps),
-    cmocka_unit_test(many_ranks),   cmocka_unit_test(thin_parts),
-    cmocka_unit_test(leaning),      cmocka_unit_test(hidden),
-    cmocka_unit_test(positions),    cmocka_unit_test(narrow),
-    cmocka_unit_test(narrow_parts), cmocka_unit_test(several_steps_of_levels),
+    cmocka_unit_test(boundaries),
+    cmocka_unit_test(bulk),
+    cmocka_unit_test(carried),
+    cmocka_unit_test(shapes),
+    cmocka_unit_test(fields),
+    cmocka_unit_test(several_steps),
+    cmocka_unit_test(many_ranks),
+    cmocka_unit_test(thin_parts),
+    cmocka_unit_test(leaning),
+    cmocka_unit_test(hidden),
+    cmocka_unit_test(hidden_blocks),
+    cmocka_unit_test(positions),
+    cmocka_unit_test(narrow),
+    cmocka_unit_test(narrow_parts),
+    cmocka_unit_test(several_steps_of_levels),
 };
 
 TEST_GROUP(same, open_context, close_context)
