@@ -10,13 +10,13 @@ struct TileIndex {
     }
     __device__ __forceinline__ explicit TileIndex(const Arguments &a) {
         const int nx = gridDim.x, ny = gridDim.y, nz = gridDim.z;
-        const bool whole = nx == count(a.size[0], plan::tile_x) &&
-                           ny == count(a.size[1], plan::tile_y) &&
-                           nz == count(a.size[2], plan::walk);
+        const Index first = a.begin[2] / plan::walk;
+        const bool whole =
+            nx == count(a.size[0], plan::tile_x) && ny == count(a.size[1], plan::tile_y);
         if (!whole || nx < 3 || ny < 3) { // one launch of several, or no tile is inside
             x = a.begin[0] / plan::tile_x + blockIdx.x;
             y = a.begin[1] / plan::tile_y + blockIdx.y;
-            z = a.begin[2] / plan::walk + blockIdx.z;
+            z = first + blockIdx.z;
             return;
         }
         const int inner = (nx - 2) * (ny - 2), rim = nx * ny - inner;
@@ -25,12 +25,12 @@ struct TileIndex {
         if (block >= rim * nz) {
             x = 1 + i % (nx - 2);
             y = 1 + i / (nx - 2) % (ny - 2);
-            z = i / inner;
+            z = first + i / inner;
         } else {
             const int k = i % rim, side = k - 2 * nx; // first and last row, then the other sides
             x = side < 0 ? k % nx : side % 2 == 0 ? 0 : nx - 1;
             y = side >= 0 ? 1 + side / 2 : k < nx ? 0 : ny - 1;
-            z = i / rim;
+            z = first + i / rim;
         }
     }
 };

@@ -215,6 +215,7 @@ static void forecast(job *j, estimating *e, sg_team_part *part) {
     parts_widths(p, r.depth, low, high);
     parts_place(p, middle_of(part->ranks), low, high, part);
     r.part = *part;
+    memcpy(r.launch.end, part->size, sizeof r.launch.end);
     r.halo.send_count =
         parts_faces(p, part, low, high, p->grid.corners || r.depth > 1, true, r.halo.sends);
     f.messages = r.halo.send_count;

@@ -284,6 +284,6 @@ void halo_exchange(job *j, const halo *h, const launch *l, const int *arrays, in
     team->bytes += (int64_t)faces_bytes(h->kernel->program, h->sends, h->send_count, arrays, count);
     times_begin(j, team, stream);
     stores_exchange(j, team->stores, h->kernel, h->sends, h->send_count, h->receives,
-                    h->receive_count, l, arrays, origins, count, written, stream);
+                    h->receive_count, l, arrays, origins, count, written, h->crowded, stream);
     times_end(j, team, stream);
 }

@@ -83,21 +83,45 @@ bool hidden_can(const program *p) {
     return p->grid.layer_count == 0 && (p->grid.ways || p->grid.call_count < 2);
 }
 
-bool hidden_in_place(const run *r) {
-    return r->depth == r->part.steps && hidden_can(r->kernel->program);
+/* Blocks of launches of several steps take long, and leave no room on their multiprocessors, of
+   which the exchange takes some. That costs more than it takes unless each has blocks to come. */
+static bool has_blocks(const run *r, const leap *by, const box *inner) {
+    enum { EACH = 2, MULTIPROCESSORS = 132 }; /* where no device says how many it has */
+    const program_launch *w = &r->kernel->program->launches[by->way];
+    int64_t least = EACH * MULTIPROCESSORS, blocks = 1;
+    if (r->team != NULL && r->team->hiding == HIDES_ALL)
+        return true;
+    if (r->team != NULL) {
+        device *d = r->team->context->device;
+        least = EACH * d->ops->facts(d)->multiprocessors;
+    }
+    for (int k = 0; k < PROGRAM_AXES; k++)
+        if (w->grid.axes[k] >= 0)
+            blocks *= (inner->end[w->grid.axes[k]] - inner->begin[w->grid.axes[k]] - 1) /
+                          w->per_block[k] +
+                      1;
+    return blocks >= least;
+}
+
+bool hidden_in_place(const run *r, const leap *by) {
+    box slabs[2 * PROGRAM_AXES], inner;
+    return r->depth == r->part.steps && (by->steps > 1 || r->depth == 1) &&
+           hidden_can(r->kernel->program) && cut_box(r, by, slabs, &inner) > 0 &&
+           (by->steps == 1 || has_blocks(r, by, &inner));
 }
 
 /* The rest of the next launch reads the slabs, but no ghost cell. */
-static bool make_in_place(job *j, run *r, const leap *by) {
+static void make_in_place(job *j, run *r, const leap *by) {
     box slabs[2 * PROGRAM_AXES], inner;
     device *d = r->kernel->context->device;
     void *side = r->team->side;
     const int count = cut_box(r, by, slabs, &inner);
-    if (count == 0)
-        return false;
+    const bool several = by->steps > 1;
     const bool before = r->kernel->program->launches[by->way].abreast;
     void *early = before ? r->stream : side, *other = before ? side : r->stream;
     d->ops->order(d, j, other, early);
+    if (several) /* blocks of the interior that came first would leave no room until they end */
+        d->ops->order(d, j, early, other);
     for (int i = 0; i < count; i++)
         send_box(j, r, &slabs[i], by, early);
     if (before)
@@ -107,9 +131,10 @@ static bool make_in_place(job *j, run *r, const leap *by) {
     if (!before)
         d->ops->order(d, j, early, other);
     steps_rotate(r->kernel->program, &r->launch, r->final);
+    r->halo.crowded = several;
     run_fill(j, r, false, side);
+    r->halo.crowded = false;
     r->beside = true;
-    return true;
 }
 
 /* ---- several launches ------------------------------------------------------------------------ */
@@ -300,12 +325,12 @@ bool hidden_make(job *j, run *r, const leap *by, const leap *next) {
     const sg_team *t = r->team;
     if (r->fresh - by->steps >= next->steps) /* ghost cells last */
         return false;
-    if (r->slab_count > 0) {
+    if (r->slab_count > 0)
         make_apart(j, r, by);
-        return true;
-    }
-    if ((t->side == NULL && t->hiding != HIDES_ALL) || t->hiding == HIDES_NONE ||
-        !hidden_in_place(r) || (by->steps == 1 && r->depth > 1))
+    else if ((t->side != NULL || t->hiding == HIDES_ALL) && t->hiding != HIDES_NONE &&
+             hidden_in_place(r, by))
+        make_in_place(j, r, by);
+    else
         return false;
-    return make_in_place(j, r, by);
+    return true;
 }

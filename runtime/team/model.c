@@ -140,8 +140,9 @@ void model_forecast(const team_link *l, const run *r, int64_t cells, double step
     f->seconds = f->interior_seconds + f->exchange_seconds;
     if (f->messages == 0)
         return;
+    const leap by = steps_choose(r->kernel->program, part->global, part->steps, false, true);
     f->hidden = apart ? model_hides(l, whole, share, slabs, (double)f->bytes)
-                      : l->hides_in_place && hidden_in_place(r);
+                      : l->hides_in_place && hidden_in_place(r, &by);
     if (f->hidden && apart)
         f->seconds =
             f->interior_seconds + cost_of_slabs(whole, share, slabs) + larger(exchange - whole, 0);

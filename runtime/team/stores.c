@@ -7,7 +7,11 @@
 
 extern const char team_stores_cu[];
 
-enum { WORD_SLOTS = 32, WORDS = 4 * WORD_SLOTS, FACES = 32, BLOCKS = 256, THREADS = 128 };
+enum { WORD_SLOTS = 32, WORDS = 4 * WORD_SLOTS, FACES = 32 };
+
+/* The launches of the exchange: how many blocks at most, of how many threads. */
+enum { SMALL, LARGE, WAYS };
+static const int most_blocks[WAYS] = {256, 16}, threads[WAYS] = {128, 1024};
 enum {
     READY = 0,
     SENT = WORD_SLOTS,
@@ -83,13 +87,16 @@ static const program *make_program(job *j, const char *arch) {
     p->target = arch;
     p->dims = 1;
     p->element_bytes = 4;
-    p->launches = job_alloc(j, sizeof *p->launches);
-    p->launch_count = 1;
-    p->launches->entry = "exchange";
-    for (int axis = 0; axis < PROGRAM_AXES; axis++)
-        p->launches->per_block[axis] = p->launches->block[axis] = 1;
-    p->launches->block[0] = THREADS;
-    p->launches->barriers = p->launches->abreast = true;
+    p->launches = job_array(j, WAYS, sizeof *p->launches);
+    p->launch_count = WAYS;
+    for (int way = 0; way < WAYS; way++) {
+        program_launch *l = &p->launches[way];
+        l->entry = "exchange";
+        for (int axis = 0; axis < PROGRAM_AXES; axis++)
+            l->per_block[axis] = l->block[axis] = 1;
+        l->block[0] = threads[way];
+        l->barriers = l->abreast = true;
+    }
     p->arguments_bytes = sizeof(arguments);
     return p;
 }
@@ -252,27 +259,28 @@ static stored_face make_face(job *j, const stores *s, const sg_kernel *k, const 
 }
 
 /* A few blocks bring small faces there as fast as many. */
-static int64_t count_blocks(const arguments *a) {
+static int64_t count_blocks(const arguments *a, int way) {
     int64_t bytes = 0;
     for (int i = 0; i < a->faces; i++)
         bytes += (int64_t)a->face[i].size[0] * a->face[i].size[1] * a->face[i].size[2] *
                  a->face[i].element;
-    const int64_t blocks = bytes / (16 * THREADS) + 1;
-    return blocks < BLOCKS ? blocks : BLOCKS;
+    const int64_t blocks = bytes / (16 * threads[way]) + 1;
+    return blocks < most_blocks[way] ? blocks : most_blocks[way];
 }
 
-static void send(job *j, stores *s, arguments *a, void *stream) {
+static void send(job *j, stores *s, arguments *a, int way, void *stream) {
     device *d = s->context->device;
-    const int64_t grid[3] = {count_blocks(a), 1, 1};
+    const int64_t grid[3] = {count_blocks(a, way), 1, 1};
     int code = 0;
-    if (d->ops->launch(d, s->kernel->module, 0, grid, a, sizeof *a, stream, &code) != FAULT_NONE)
+    if (d->ops->launch(d, s->kernel->module, way, grid, a, sizeof *a, stream, &code) != FAULT_NONE)
         job_fail(j, FAULT_DEVICE, NULL, 0, "exchanging halos failed: %s (%d)",
                  d->ops->code_name(d, code), code);
 }
 
 void stores_exchange(job *j, stores *s, const sg_kernel *k, const face *sends, int send_count,
                      const face *receives, int receive_count, const launch *l, const int *arrays,
-                     const int *origins, int count, bool asks, void *stream) {
+                     const int *origins, int count, bool asks, bool crowded, void *stream) {
+    const int way = crowded ? LARGE : SMALL;
     arguments a = {.asks = asks,
                    .count = s->words + COUNT,
                    .done = s->words + DONE,
@@ -284,13 +292,13 @@ void stores_exchange(job *j, stores *s, const sg_kernel *k, const face *sends, i
     for (int i = 0; i < count; i++)
         for (int f = 0; f < send_count; f++) {
             if (a.faces == FACES) { /* the others come in one more launch, which waits for all */
-                send(j, s, &a, stream);
+                send(j, s, &a, way, stream);
                 a.faces = a.asks = 0;
             }
             a.face[a.faces++] = make_face(j, s, k, &l->grids[arrays[i]], &sends[f], origins[i]);
         }
     a.ends = true;
-    send(j, s, &a, stream);
+    send(j, s, &a, way, stream);
 }
 
 void stores_look(job *j, stores *s) {

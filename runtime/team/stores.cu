@@ -1,8 +1,8 @@
 // Ghost cells by stores into other GPUs' memory: one launch sends this rank's faces and waits for those
 // of its neighbours. More faces than fit take several launches, of which the last one waits.
 //
-// Blocks share the cells of all faces. They are small, to find room next to those of the interior. A
-// thread's stores are fenced for the whole system; the last block to end tells each neighbour, by a
+// Blocks share the cells of all faces. They are small, to find room next to those of the interior, or
+// few and large, to take multiprocessors from few of those that leave no room. A thread's stores are fenced for the whole system; the last block to end tells each neighbour, by a
 // word in the neighbour's memory, the number of this exchange, and waits until all neighbours' words
 // are here. Nobody writes a ghost cell that is still read: a neighbour sends after it has read its
 // ghost cells, and this rank sends after it has heard that.
@@ -92,7 +92,7 @@ __device__ void hear(const Arguments &a, const Words &w, unsigned number) {
     __threadfence_system(); // what is read or written from here on comes after the word
 }
 
-extern "C" __global__ void __launch_bounds__(128, 16) exchange(const __grid_constant__ Arguments a) {
+extern "C" __global__ void __launch_bounds__(1024, 2) exchange(const __grid_constant__ Arguments a) {
     const unsigned number = *a.count + 1; // of this exchange; the last block to end counts on
     if (a.asks) {
         if (blockIdx.x == 0)

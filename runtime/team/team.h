@@ -74,10 +74,12 @@ void stores_recall(stores *, int which);
 
 /* Sends the faces of these arrays of the launch, and waits for the neighbours', on the stream.
    `origins`: the number that each array's buffer had in stores_prepare. `asks`: neighbours may
-   still write or read their ghost cells, so they are asked first. */
+   still write or read their ghost cells, so they are asked first. `crowded`: blocks of the launch
+   beside it leave no room on a multiprocessor, so that it is to take few of them. */
 void stores_exchange(job *, stores *, const sg_kernel *, const struct face *sends, int send_count,
                      const struct face *receives, int receive_count, const launch *,
-                     const int *arrays, const int *origins, int count, bool asks, void *stream);
+                     const int *arrays, const int *origins, int count, bool asks, bool crowded,
+                     void *stream);
 
 /* Fails if a neighbour did not answer; the stream is idle. */
 void stores_look(job *, stores *);
@@ -242,8 +244,8 @@ int parts_faces(const program *, const sg_team_part *, const int64_t low[3], con
 
 /* ---- the model (model.c) --------------------------------------------------------------------- */
 
-/* What an exchange costs: seconds, and bytes a second; and whether it can be hidden, where slabs are
-   made in their place, and where they are made apart. */
+/* What an exchange costs: seconds, and bytes a second; and whether it can be hidden, where slabs
+   are made in their place, and where they are made apart. */
 typedef struct team_link {
     double latency, rate;
     bool hides_in_place, hides_apart;
@@ -273,6 +275,7 @@ typedef struct halo {
     int send_count, receive_count;
     alike given;   /* to the run */
     bool compares; /* in the next exchange by the transport */
+    bool crowded;  /* see stores_exchange */
 } halo;
 
 /* The bytes of the faces' cells of these arrays. */
@@ -372,8 +375,9 @@ void hidden_prepare(job *, run *);
    no layers. */
 bool hidden_can(const program *);
 
-/* Whether each launch of the run does, or is followed by others before the next exchange. */
-bool hidden_in_place(const run *);
+/* Whether this one does, and gains by it, before the exchange that follows each; the box of the
+   run's launch is what all of it makes. */
+bool hidden_in_place(const run *, const leap *);
 
 /* Whether slabs are made apart, of launches that cannot make them in their place. */
 bool hidden_apart(const run *);

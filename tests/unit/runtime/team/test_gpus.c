@@ -176,13 +176,19 @@ static void ordered(void **unused) {
                        before[] = {{"record", true},  {"wait", false}, {"kernel early", false},
                                    {"record", false}, {"wait", true},  {"kernel early", false},
                                    {"record", true},  {"wait", false}, {"kernel early", false}},
-                       blocks[] = {{"record", false}, {"wait", true},   {"kernel", true},
-                                   {"kernel", false}, {"record", true}, {"wait", false},
-                                   {"record", true},  {"wait", false},  {"kernel", false}};
+                       blocks[] = {
+                           {"record", false}, {"wait", true},  /* for the launch before */
+                           {"record", true},  {"wait", false}, /* so that these come first */
+                           {"kernel", true},  {"kernel", false}, {"record", true}, {"wait", false},
+                           {"record", true},  {"wait", false},   {"kernel", false}};
     (void)unused;
     const int carved = fake->carved;
     expect_order(torus, NULL, 1, 2, beside, sizeof beside / sizeof *beside);
+    setenv("SG_TEAM_HIDE", "all", 1);
     expect_order(cube, several, 192, 4, blocks, sizeof blocks / sizeof *blocks);
+    unsetenv("SG_TEAM_HIDE");
+    static const event plain[] = {{"kernel", false}, {"kernel", false}}; /* few blocks */
+    expect_order(cube, several, 192, 4, plain, sizeof plain / sizeof *plain);
     assert_int_equal(fake->carved, carved);
     expect_order(cube, abreast, 64, 2, before, sizeof before / sizeof *before);
     assert_true(fake->carved > carved);
