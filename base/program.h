@@ -320,9 +320,9 @@ typedef struct program {
    one and the layer. Without such fields there are no layers.
 
    A way of more than one step updates a whole grid, no part of it, with at least `least` cells
-   along each axis. A grid of more blocks than one launch may have is updated by several launches:
-   Arguments.begin is the place of a launch's first block, so that block b of the grid along axis k
-   is blockIdx + begin[k]/per_block[k]. A way leaves what that many single steps would leave.
+   along each axis. That may take several launches, in any order: of boxes that together are the
+   grid, and begin at multiples of per_block[k] along kernel axis k, but anywhere along the last.
+   Arguments.begin is the place of a launch's first block. A way leaves what that many single steps would leave.
    Several ways may have the same entry, with blocks of other threads. The last way takes any grid
    and any box.
 

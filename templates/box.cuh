@@ -73,7 +73,8 @@ template <int axis> struct Axis {
         const Index size = a.size[axis] - first;
         grid.begin = first < -extent ? extent : static_cast<int>(first < 0 ? -first : 0);
         grid.end = size < 2 * extent ? static_cast<int>(size) : 2 * extent;
-        own = {halo, grid.end < halo + tile ? grid.end : halo + tile};
+        const Index end = a.end[axis] - first;
+        own = {halo, end < halo + tile ? static_cast<int>(end) : halo + tile};
         change = grid;
         if constexpr (periodic)
             change = {0, extent};

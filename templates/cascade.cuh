@@ -95,7 +95,7 @@ struct Block {
         if (Edge<2, 0>::kind != Boundary::periodic)
             begin = max(begin, -Index(plan::below_z));
         first = static_cast<int>(z - begin);
-        end = static_cast<int>(min(z + plan::walk, size_z) - begin);
+        end = static_cast<int>(min(z + plan::walk, a.end[2]) - begin);
         loaded = end + plan::time * plan::above_z;
         if (Edge<2, 1>::kind != Boundary::periodic)
             loaded = static_cast<int>(min(Index(loaded), size_z + plan::above_z - begin));

@@ -1,6 +1,6 @@
 // A block's walk along z over a tile of patches: which tile, what its threads load, exchange and store.
 
-// The tile of a block: how many come before it along each axis. Tiles at the edges of x and y come
+// The tile of a block: how many come before it along x and y, and how many walks of the launch along z. Tiles at the edges of x and y come
 // first, since they take longest, and the last blocks of a launch do not.
 struct TileIndex {
     Index x, y, z;
@@ -10,13 +10,12 @@ struct TileIndex {
     }
     __device__ __forceinline__ explicit TileIndex(const Arguments &a) {
         const int nx = gridDim.x, ny = gridDim.y, nz = gridDim.z;
-        const Index first = a.begin[2] / plan::walk;
         const bool whole =
             nx == count(a.size[0], plan::tile_x) && ny == count(a.size[1], plan::tile_y);
         if (!whole || nx < 3 || ny < 3) { // one launch of several, or no tile is inside
             x = a.begin[0] / plan::tile_x + blockIdx.x;
             y = a.begin[1] / plan::tile_y + blockIdx.y;
-            z = first + blockIdx.z;
+            z = blockIdx.z;
             return;
         }
         const int inner = (nx - 2) * (ny - 2), rim = nx * ny - inner;
@@ -25,12 +24,12 @@ struct TileIndex {
         if (block >= rim * nz) {
             x = 1 + i % (nx - 2);
             y = 1 + i / (nx - 2) % (ny - 2);
-            z = first + i / inner;
+            z = i / inner;
         } else {
             const int k = i % rim, side = k - 2 * nx; // first and last row, then the other sides
             x = side < 0 ? k % nx : side % 2 == 0 ? 0 : nx - 1;
             y = side >= 0 ? 1 + side / 2 : k < nx ? 0 : ny - 1;
-            z = first + i / rim;
+            z = i / rim;
         }
     }
 };
@@ -100,11 +99,12 @@ struct Walk {
         const TileIndex tile_index(a);
         const Span x(tile_index.x, plan::tile_x, a.size[0]),
             y(tile_index.y, plan::tile_y, a.size[1]);
-        const Index walks = TileIndex::count(a.size[2], plan::walk); // about as long as each other
-        const Index walk = (a.size[2] - 1) / walks + 1;
-        const Index z = min(tile_index.z * walk, a.size[2]);
+        const Index planes = a.end[2] - a.begin[2], walks = TileIndex::count(planes, plan::walk);
+        // About as long as each other, but for one launch of several.
+        const Index walk = walks == gridDim.z ? (planes - 1) / walks + 1 : plan::walk;
+        const Index z = min(a.begin[2] + tile_index.z * walk, a.end[2]);
         origin = {x.origin - plan::halo_x, y.origin - tile::halo_y, z - tile::halo_z};
-        loaded = int(min(walk, a.size[2] - z)) + plan::time * (plan::low_z + plan::high_z);
+        loaded = int(min(walk, a.end[2] - z)) + plan::time * (plan::low_z + plan::high_z);
         if (whole_packs())
             place_packs(x, y);
         else

@@ -87,12 +87,12 @@ __device__ __forceinline__ Index strip_begin(const Arguments &a, Index i) {
 // first walk furthest, and the last ones little, so that all end at about the same time: parts fall
 // from 1.7 to 0.3 of their mean.
 __device__ __forceinline__ Index walk_begin(const Arguments &a, Index i) {
-    const Index parts = gridDim.z, all = a.size[2];
-    if (Index(gridDim.x) * parts <= plan::wave || a.begin[2] != 0 || parts * plan::walk < all)
-        return min(a.begin[2] + i * plan::walk, all);
+    const Index parts = gridDim.z, all = a.end[2] - a.begin[2];
+    if (Index(gridDim.x) * parts <= plan::wave || parts * plan::walk < all)
+        return min(a.begin[2] + i * plan::walk, a.end[2]);
     constexpr Index one = 1 << 20;
     const Index part = i * one / parts, share = part * (17 * one - 7 * part) / 10 / one;
-    return all * share / one;
+    return a.begin[2] + all * share / one;
 }
 
 // A stage takes what the one before made in the turn before.

@@ -3,8 +3,8 @@
    find no room before that ends: there it comes first on the caller's stream.
 
    A launch of several steps takes what it gets for a whole grid, and leaves wrong cells round what
-   it makes. But its blocks can be launched in any order: first those that make cells which
-   neighbours need, or wrong ones where ghost cells are, then the rest.
+   it makes. But it can be made in parts, of whole blocks: first what neighbours need, and what
+   leaves wrong cells where ghost cells are, then the rest.
 
    A step of several launches cannot be cut so, since both parts would write the results between
    them. So each slab is a small grid of its own, with the cells round it that it reads, and goes to
@@ -41,25 +41,28 @@ static bool is_cut(const run *r, int axis, bool high) {
     return cut;
 }
 
-/* The cells of a block along an axis, at whose multiples alone a launch can be cut: any launch of
-   one step. */
-static int64_t find_unit(const run *r, const leap *by, int axis) {
+/* The cells at whose multiples along an axis a launch is cut: those of a block; but a launch of one
+   step can be cut anywhere, and any along the last axis of a kernel, which blocks walk. */
+static int64_t find_unit(const run *r, const leap *by, int axis, bool within_walks) {
     const program_launch *w = &r->kernel->program->launches[by->way];
-    for (int k = 0; by->steps > 1 && k < PROGRAM_AXES; k++)
+    const int axes = by->steps == 1 ? 0 : within_walks ? PROGRAM_AXES - 1 : PROGRAM_AXES;
+    for (int k = 0; k < axes; k++)
         if (w->grid.axes[k] == axis)
             return w->per_block[k];
     return 1;
 }
 
 /* The slabs that neighbours need, and in *inner what is left. 0: nothing would be. */
-static int cut_box(const run *r, const leap *by, box slabs[2 * PROGRAM_AXES], box *inner) {
+static int cut_box(const run *r, const leap *by, bool within_walks, box slabs[2 * PROGRAM_AXES],
+                   box *inner) {
     const program *p = r->kernel->program;
     int count = 0;
     memcpy(inner->begin, r->launch.begin, sizeof inner->begin);
     memcpy(inner->end, r->launch.end, sizeof inner->end);
     for (int axis = PROGRAM_AXES - 1; axis >= 0; axis--) {
         const int64_t low = p->grid.low[axis], high = p->grid.high[axis];
-        const int64_t width = r->depth * (low > high ? low : high), unit = find_unit(r, by, axis);
+        const int64_t width = r->depth * (low > high ? low : high),
+                      unit = find_unit(r, by, axis, within_walks);
         const int64_t below = (r->part.low[axis] + width + unit - 1) / unit * unit;
         const int64_t above = (r->part.size[axis] - r->part.high[axis] - width) / unit * unit;
         const bool cut_below = is_cut(r, axis, false), cut_above = is_cut(r, axis, true);
@@ -84,30 +87,39 @@ bool hidden_can(const program *p) {
 }
 
 /* Blocks of launches of several steps take long, and leave no room on their multiprocessors, of
-   which the exchange takes some. That costs more than it takes unless each has blocks to come. */
+   which the exchange takes some. That costs more than it takes unless there are blocks to come. */
 static bool has_blocks(const run *r, const leap *by, const box *inner) {
-    enum { EACH = 2, MULTIPROCESSORS = 132 }; /* where no device says how many it has */
+    enum { MULTIPROCESSORS = 132 }; /* where no device says how many it has */
     const program_launch *w = &r->kernel->program->launches[by->way];
-    int64_t least = EACH * MULTIPROCESSORS, blocks = 1;
+    int64_t multiprocessors = MULTIPROCESSORS, blocks = 1;
     if (r->team != NULL && r->team->hiding == HIDES_ALL)
         return true;
     if (r->team != NULL) {
         device *d = r->team->context->device;
-        least = EACH * d->ops->facts(d)->multiprocessors;
+        multiprocessors = d->ops->facts(d)->multiprocessors;
     }
-    for (int k = 0; k < PROGRAM_AXES; k++)
-        if (w->grid.axes[k] >= 0)
-            blocks *= (inner->end[w->grid.axes[k]] - inner->begin[w->grid.axes[k]] - 1) /
-                          w->per_block[k] +
-                      1;
-    return blocks >= least;
+    for (int k = 0; k < PROGRAM_AXES; k++) {
+        const int of = w->grid.axes[k];
+        if (of >= 0)
+            blocks *= (inner->end[of] - inner->begin[of] - 1) / w->per_block[k] + 1;
+    }
+    return 2 * blocks >= 3 * multiprocessors;
+}
+
+/* The same, where a launch gains by being cut. Cuts between walks cost nothing; within, the cells
+   that the first steps make round a slab. */
+static int cut_launch(const run *r, const leap *by, box slabs[2 * PROGRAM_AXES], box *inner) {
+    int count = cut_box(r, by, false, slabs, inner);
+    if (by->steps == 1 || (count > 0 && has_blocks(r, by, inner)))
+        return count;
+    count = cut_box(r, by, true, slabs, inner);
+    return count > 0 && has_blocks(r, by, inner) ? count : 0;
 }
 
 bool hidden_in_place(const run *r, const leap *by) {
     box slabs[2 * PROGRAM_AXES], inner;
     return r->depth == r->part.steps && (by->steps > 1 || r->depth == 1) &&
-           hidden_can(r->kernel->program) && cut_box(r, by, slabs, &inner) > 0 &&
-           (by->steps == 1 || has_blocks(r, by, &inner));
+           hidden_can(r->kernel->program) && cut_launch(r, by, slabs, &inner) > 0;
 }
 
 /* The rest of the next launch reads the slabs, but no ghost cell. */
@@ -115,7 +127,7 @@ static void make_in_place(job *j, run *r, const leap *by) {
     box slabs[2 * PROGRAM_AXES], inner;
     device *d = r->kernel->context->device;
     void *side = r->team->side;
-    const int count = cut_box(r, by, slabs, &inner);
+    const int count = cut_launch(r, by, slabs, &inner);
     const bool several = by->steps > 1;
     const bool before = r->kernel->program->launches[by->way].abreast;
     void *early = before ? r->stream : side, *other = before ? side : r->stream;
