@@ -322,9 +322,9 @@ typedef struct program {
    A way of more than one step updates a whole grid, no part of it, with at least `least` cells
    along each axis. That may take several launches, in any order: of boxes that together are the
    grid, and begin at multiples of per_block[k] along kernel axis k, but anywhere along the last.
-   Arguments.begin is the place of a launch's first block. A way leaves what that many single steps would leave.
-   Several ways may have the same entry, with blocks of other threads. The last way takes any grid
-   and any box.
+   Arguments.begin is the place of a launch's first block. A way leaves what that many single steps
+   would leave. Several ways may have the same entry, with blocks of other threads. The last way
+   takes any grid and any box.
 
    A cooperative way takes each Arguments.steps from 1 on. Up to its `steps` it is launched as any
    other and exchanges nothing. With more, all its blocks are resident, and it goes in rounds of at
