@@ -1,6 +1,6 @@
 #!/bin/sh
 # Templates are CUDA files as they stand: nvcc compiles each against the example of a plan that lies
-# next to it. It takes 0.4 s, mostly for the runtime's headers, so a third of the templates, other ones
+# next to it. It takes 0.4 s, mostly for the runtime's headers, so a tenth of the templates, other ones
 # on other days, goes through nvcc, and the others through NVRTC (0.07 s), which compiles what the
 # generator lays out of both. Where there is no nvcc or no NVRTC, the other compiles all.
 # Needs nvcc, in PATH or under CUDA_HOME, or NVRTC. Takes: the path of template_ptx.
@@ -33,7 +33,7 @@ for plan in templates/plan.h templates/*/plan.h; do
     for template in "$(dirname "$plan")"/*.cu; do
         turn=$((turn + 1))
         with=NVRTC
-        [ ! -x "$nvcc" ] || { [ "$nvrtc" = yes ] && [ $((turn % 3)) != 0 ]; } || with=nvcc
+        [ ! -x "$nvcc" ] || { [ "$nvrtc" = yes ] && [ $((turn % 10)) != 0 ]; } || with=nvcc
         begin "$with compiles $template"
         compiles "$template" "$plan" 2>"$folder/log" || flunk "$(head -n 3 "$folder/log")"
         # A launch that begins early, and is not the second of its program, waits before it touches memory

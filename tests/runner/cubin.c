@@ -1,6 +1,6 @@
 /* The mode cubin: sources are compiled by NVRTC, for the architecture that the case names, for one
    in turn, or for all. Of the pairwise selection, those are compiled that have among them all that
-   the others have (parts.h). Spills are reported, not failed. */
+   the others have (parts.h); a shard has a part of these. Spills are reported, not failed. */
 #include <stdio.h>
 #include <string.h>
 
@@ -124,8 +124,10 @@ static void choose(job *j, compiling *c) {
     c->parts = job_array(j, (size_t)count + 1, sizeof *c->parts);
     run_parallel(c->options->threads, count, compile_index, c);
     c->chosen = parts_cover(j, c->parts, count);
-    for (int i = 0; i < count; i++)
+    for (int i = 0; i < count; i++) {
         c->known += c->parts[i].count > 0 && !c->chosen[i];
+        c->chosen[i] = c->chosen[i] && options_take(c->options, i);
+    }
 }
 
 /* Whether NVRTC can be had, by compiling the first case. */

@@ -134,12 +134,16 @@ static options read_options(char **words) {
 }
 
 /* Which cases make a part is random: each part has some of every value of every dimension. */
-static void take_shard(const options *o, case_list *list) {
+bool options_take(const options *o, int i) {
     const uint64_t parts = (uint64_t)o->shards;
     const uint64_t part = o->shard == DRAWN ? o->data_seed % parts : (uint64_t)o->shard;
+    return random_bits(1, (uint64_t)i) % parts == part;
+}
+
+static void take_shard(const options *o, case_list *list) {
     int count = 0;
     for (int i = 0; i < list->count; i++)
-        if (random_bits(1, (uint64_t)i) % parts == part)
+        if (options_take(o, i))
             list->cases[count++] = list->cases[i];
     list->count = count;
 }
@@ -170,7 +174,8 @@ static void run_all(job *j, void *argument) {
     case_list list = cases_load(j, files, o);
     if (list.count == 0) /* of a misspelt file or filter */
         job_fail(j, FAULT_USAGE, NULL, 0, "no case is selected");
-    take_shard(o, &list);
+    if (o->mode != MODE_CUBIN || o->selection != SELECT_PAIRWISE) /* which chooses first */
+        take_shard(o, &list);
     if (o->list)
         print_list(j, &list);
     else
@@ -196,7 +201,7 @@ int main(int count, char **words) {
     pthread_mutex_init(&w.report.lock, NULL);
     if (o.mode == MODE_SOURCES)
         setlocale(LC_ALL, ""); /* as a program that embeds the library may */
-    if ((o.mode == MODE_RUN || o.mode == MODE_PROPERTIES) && !o.list)
+    if ((o.mode == MODE_RUN || o.mode == MODE_PROPERTIES || o.mode == MODE_CUBIN) && !o.list)
         printf("SG_SEED=%llu\n", (unsigned long long)o.data_seed);
     report_watch_crashes();
     job *j;

@@ -90,6 +90,9 @@ typedef struct options {
     bool list, update, huge, verbose;
 } options;
 
+/* Whether the shard has case i. */
+bool options_take(const options *, int i);
+
 /* ---- the report ------------------------------------------------------------------------------ */
 
 typedef struct report {
