@@ -22,13 +22,13 @@ static void compare_some(int enough, uint64_t seed) {
 
 static void product(void **unused) {
     (void)unused;
-    compare_some(30, 1);
+    compare_some(12, 1);
 }
 
 static void hidden_product(void **unused) {
     (void)unused;
     setenv("SG_TEAM_HIDE", "all", 1);
-    compare_some(15, 1000);
+    compare_some(8, 1000);
     unsetenv("SG_TEAM_HIDE");
 }
 
