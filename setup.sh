@@ -11,7 +11,7 @@ usage: ./setup.sh [--ci] [--mpi] [--test] [--quick]
 
 Installs missing Debian packages (with sudo if the user is not root), builds stencilgen in build/,
 and fetches NVRTC as a Python wheel into build/cuda/ if the machine has no CUDA toolkit. --test then
-runs all tests, --quick those with the label quick. --mpi installs Open MPI and builds the module by
+builds and runs all tests, --quick those with the label quick. --mpi installs Open MPI and builds the module by
 which processes of MPI run one grid together; it is also built without --mpi where there is an MPI.
 --ci and --test install Open MPI too, and --ci also what else .ci/run uses: clang for fuzzing and
 debootstrap for a bare Debian. If they are not available, --ci and --test go on without them.
@@ -107,11 +107,13 @@ build() {
     fi
     sources="CMakeLists.txt CMakePresets.json stencilgen.pc.in"
     sources="$sources base bench cli cmake examples gen matrix mpi plans python runtime specs templates tests"
-    if [ ! -e build/built ] || [ -n "$(find $sources -newer build/built -print -quit)" ]; then
+    target=product
+    [ "$ci$tests$quick" = nonono ] || target=all
+    if [ ! -e build/built.$target ] || [ -n "$(find $sources -newer build/built.$target -print -quit)" ]; then
         say "building"
     fi
-    quietly cmake --build --preset release
-    touch build/built
+    quietly cmake --build --preset release --target $target
+    touch build/built.$target
     [ "$with_mpi" = no ] || [ -e "$module" ] || {
         say "CMake finds no MPI for C, so there is no $module"
         return 1

@@ -97,7 +97,7 @@ copy_sources || {
 echo 'in a bare Debian: ./setup.sh && build/stencilgen specs/heat13.lua'
 inside './setup.sh && build/stencilgen specs/heat13.lua' || exit 1
 tests=${suite:+./setup.sh $suite}
-tests=${tests:-ctest --preset release -L bare -j $(nproc) --output-junit /src/build/tests.xml}
+tests=${tests:-cmake --build --preset release --target bare >build/log && ctest --preset release -L bare -j $(nproc) --output-junit /src/build/tests.xml}
 echo "in a bare Debian: $tests"
 # A kernel that several tests ask for is compiled once there; none comes from outside.
 inside "mkdir /kernels && export QUICK_KERNELS=/kernels && $tests"

@@ -46,6 +46,8 @@ foreach(script IN LISTS scripts)
   sg_test(${test} 300 sh ${script})
 endforeach()
 
+add_dependencies(bare spoiled_heat3d)
+
 # Among those that the preset `thread` builds and runs.
 add_dependencies(threaded threads spoiled_threads)
 set_property(TEST examples.threads APPEND PROPERTY LABELS threads)
