@@ -46,7 +46,7 @@ foreach(script IN LISTS scripts)
   sg_test(${test} 300 sh ${script})
 endforeach()
 
-add_dependencies(bare spoiled_heat3d)
+add_dependencies(bare spoiled_heat3d read_vti)
 
 # Among those that the preset `thread` builds and runs.
 add_dependencies(threaded threads spoiled_threads)
