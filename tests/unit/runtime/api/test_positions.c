@@ -1,6 +1,7 @@
 /* Positions against a plain loop, to the bit: every boundary, 1D to 3D, every method of one step, a
    grid that is the whole and a part of a larger one, boxes, several steps, one cell. The updates
    are exact in float on whole numbers, so nothing may differ. */
+#include "tests/unit/draw.h"
 #include "tests/unit/group.h"
 #include "tests/unit/runtime/api/saved.h"
 
@@ -188,6 +189,7 @@ static void compare_everywhere(const problem *p) {
     sg_release(k);
 }
 
+/* A run has each method for one or two numbers of dimensions, which are drawn. */
 static void methods_make_what_a_loop_makes(void **state) {
     static const char *const methods[3][7] = {
         {"naive", "naive vec=2", "tiled", "coarsened", "register", "cached-halo", "auto"},
@@ -196,8 +198,9 @@ static void methods_make_what_a_loop_makes(void **state) {
     (void)state;
     for (int dims = 1; dims <= 3; dims++)
         for (int i = 0; i < 7; i++)
-            compare_everywhere(&(problem){dims, (i + dims) % BOUNDARIES, methods[dims - 1][i],
-                                          i % 2 == 0 ? "float" : "double"});
+            if (drawn((uint64_t)(i / 2 + dims), 2))
+                compare_everywhere(&(problem){dims, (i + dims) % BOUNDARIES, methods[dims - 1][i],
+                                              i % 2 == 0 ? "float" : "double"});
 }
 
 static void boundaries_make_what_a_loop_makes(void **state) {
@@ -263,6 +266,14 @@ static void kernels_of_files_have_positions(void **state) {
     "    local damp = where(" condition ", ((6 - rim) / 7) ^ 2, 0)\n"                              \
     "    return (1 - damp) * u(0, 0) + (u(1, 0) - u(0, 1)) / 3 + damp * u(-1, 0) end }"
 
+static sg_kernel *only_its_source(const char *text) {
+    const sg_build_options options = {
+        .struct_size = sizeof options, .text = text, .schedule = "naive", .source_only = 1};
+    sg_kernel *k;
+    expect_ok(context, sg_build(context, "test.lua", &options, &k));
+    return k;
+}
+
 /* Conditions on places are decided within margins, which the source names. */
 static void layers_are_skipped_inside(void **state) {
     (void)state;
@@ -288,7 +299,7 @@ static void layers_are_skipped_inside(void **state) {
     char text[1024];
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         snprintf(text, sizeof text, LAYER("%s"), cases[i].condition);
-        sg_kernel *k = build_on(context, text, "naive");
+        sg_kernel *k = only_its_source(text);
         const char *source = sg_kernel_text(k, SG_TEXT_SOURCE);
         for (int n = 0; n < 4 && cases[i].says[n] != NULL; n++)
             if (strstr(source, "interior_along<") == NULL ||
@@ -298,7 +309,7 @@ static void layers_are_skipped_inside(void **state) {
     }
     for (size_t i = 0; i < sizeof undecided / sizeof *undecided; i++) {
         snprintf(text, sizeof text, LAYER("%s"), undecided[i]);
-        sg_kernel *k = build_on(context, text, "naive");
+        sg_kernel *k = only_its_source(text);
         if (strstr(sg_kernel_text(k, SG_TEXT_SOURCE), "interior_along<") != NULL)
             fail_msg("%s is decided", undecided[i]);
         sg_release(k);
@@ -326,6 +337,8 @@ static void skipping_leaves_the_same_bits(void **state) {
     static const char *const schedules[] = {"naive", "tiled", "coarsened", "streamed",
                                             "cached-halo"};
     for (size_t i = 0; i < sizeof schedules / sizeof *schedules; i++) {
+        if (!drawn(i, 2))
+            continue;
         float skips[LAYER_X * LAYER_Y], asks[LAYER_X * LAYER_Y];
         launch_layer(LAYER("lt(rim, 6)"), schedules[i], skips);
         launch_layer(LAYER("lt(rim * rim, 36)"), schedules[i], asks);
