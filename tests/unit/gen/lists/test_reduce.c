@@ -1,5 +1,7 @@
 /* Reductions on the cpu device: segments, own operators, two inputs, special values, refusals. The
-   cases have the product of operators, dtypes, algorithms and sizes. */
+   cases have the product of operators, dtypes, algorithms and sizes. A run has a drawn half of the
+   products here. */
+#include "tests/unit/draw.h"
 #include "tests/unit/gen/lists/family_scene.h"
 #include "tests/unit/group.h"
 
@@ -30,6 +32,8 @@ static void test_segments(void **state) {
     static const int64_t segments[] = {1, 2, 7, 100, 3000};
     for (int m = 0; m < 3; m++)
         for (int d = 0; d < DTYPES; d++) {
+            if (!drawn((uint64_t)(m + d), 2))
+                continue;
             scene s;
             scene_open(&s, reduce_text(dtypes[d], more[m]), "threads=64 blocks=6");
             for (size_t k = 0; k < sizeof segments / sizeof *segments; k++)
@@ -78,7 +82,8 @@ static void test_own_operators(void **state) {
     for (int o = 0; o < 3; o++)
         for (int a = 0; a < ALGORITHMS; a++)
             for (int d = 0; d < DTYPES; d++) {
-                if ((o != 1 && strcmp(algorithms[a], "coalesced") == 0) || (o + a + d) % 2 != 0)
+                if ((o != 1 && strcmp(algorithms[a], "coalesced") == 0) || (o + a + d) % 2 != 0 ||
+                    !drawn((uint64_t)((o + a + d) / 2 + d), 2))
                     continue;
                 char schedule[64];
                 snprintf(schedule, sizeof schedule, "%s threads=64", algorithms[a]);
@@ -108,6 +113,8 @@ static void test_maps(void **state) {
     };
     for (size_t m = 0; m < sizeof maps / sizeof *maps; m++)
         for (int a = 0; a < ALGORITHMS; a++) {
+            if (!drawn(m + (uint64_t)a, 2))
+                continue;
             char schedule[64];
             snprintf(schedule, sizeof schedule, "%s threads=64", algorithms[a]);
             scene s;
@@ -118,24 +125,49 @@ static void test_maps(void **state) {
         }
 }
 
+/* Kernels of float that several calls of a test take, each built once. */
+typedef struct shelf {
+    scene scenes[8];
+    char words[8][64]; /* the text behind the dtype */
+    int count;
+} shelf;
+
+static scene *from_shelf(shelf *all, const char *op, const char *schedule) {
+    int i = 0;
+    while (i < all->count && strcmp(all->words[i], op) != 0)
+        i++;
+    if (i < all->count)
+        return &all->scenes[i];
+    assert_in_range(all->count, 0, 7);
+    char more[64];
+    snprintf(more, sizeof more, "op = '%s'", op);
+    snprintf(all->words[i], sizeof all->words[i], "%s", op);
+    scene_open(&all->scenes[i], reduce_text("float", more), schedule);
+    all->count++;
+    return &all->scenes[i];
+}
+
+static void clear_shelf(shelf *all) {
+    for (int i = 0; i < all->count; i++)
+        scene_close(&all->scenes[i]);
+    all->count = 0;
+}
+
 /* One call with chosen data: the bits of result and index. */
 typedef struct outcome {
     double result;
     int64_t index;
 } outcome;
 
-static outcome reduce_floats(const char *op, const char *schedule, const float *input,
+static outcome reduce_floats(shelf *all, const char *op, const char *schedule, const float *input,
                              int64_t count) {
-    scene s;
-    char more[64];
-    snprintf(more, sizeof more, "op = '%s'", op);
-    scene_open(&s, reduce_text("float", more), schedule);
+    scene *s = from_shelf(all, op, schedule);
     void *data, *result, *index, *temporary;
     size_t bytes;
     expect_ok(sg_alloc(context, (size_t)count * sizeof *input + 1, &data));
     expect_ok(sg_alloc(context, sizeof(float), &result));
     expect_ok(sg_alloc(context, sizeof(int64_t), &index));
-    expect_ok(sg_reduce_bytes(s.kernel, count, 0, &bytes));
+    expect_ok(sg_reduce_bytes(s->kernel, count, 0, &bytes));
     expect_ok(sg_alloc(context, bytes + 1, &temporary));
     memcpy(data, input, (size_t)count * sizeof *input);
     const bool places = strncmp(op, "arg", 3) == 0;
@@ -146,14 +178,13 @@ static outcome reduce_floats(const char *op, const char *schedule, const float *
                                    .index = places ? index : NULL,
                                    .temporary = temporary,
                                    .temporary_bytes = bytes};
-    expect_ok(sg_reduce(s.kernel, &a, NULL));
+    expect_ok(sg_reduce(s->kernel, &a, NULL));
     expect_ok(sg_synchronize(context, NULL));
     const outcome out = {*(float *)result, places ? *(int64_t *)index : 0};
     sg_free(context, data);
     sg_free(context, result);
     sg_free(context, index);
     sg_free(context, temporary);
-    scene_close(&s);
     return out;
 }
 
@@ -163,35 +194,39 @@ static void test_special_values(void **state) {
     (void)state;
     enum { COUNT = 3000 };
     static float x[COUNT];
+    static shelf all; /* of an algorithm */
     for (int a = 0; a < ALGORITHMS; a++) {
+        if (!drawn((uint64_t)a, 2))
+            continue;
         for (int i = 0; i < COUNT; i++)
             x[i] = (float)(i % 7);
-        outcome o = reduce_floats("argmin", algorithms[a], x, COUNT);
+        outcome o = reduce_floats(&all, "argmin", algorithms[a], x, COUNT);
         assert_true(o.result == 0 && o.index == 0);
-        o = reduce_floats("argmax", algorithms[a], x, COUNT);
+        o = reduce_floats(&all, "argmax", algorithms[a], x, COUNT);
         assert_true(o.result == 6 && o.index == 6);
         x[2500] = -INFINITY;
-        o = reduce_floats("argmin", algorithms[a], x, COUNT);
+        o = reduce_floats(&all, "argmin", algorithms[a], x, COUNT);
         assert_true(isinf(o.result) && o.index == 2500);
         x[1700] = x[2900] = NAN;
-        o = reduce_floats("argmin", algorithms[a], x, COUNT);
+        o = reduce_floats(&all, "argmin", algorithms[a], x, COUNT);
         assert_true(isnan(o.result) && o.index == 1700);
-        o = reduce_floats("argmax", algorithms[a], x, COUNT);
+        o = reduce_floats(&all, "argmax", algorithms[a], x, COUNT);
         assert_true(isnan(o.result) && o.index == 1700);
-        assert_true(isnan(reduce_floats("min", algorithms[a], x, COUNT).result));
-        assert_true(isnan(reduce_floats("max", algorithms[a], x, COUNT).result));
-        assert_true(reduce_floats("any", algorithms[a], x, COUNT).result == 1);
-        assert_true(reduce_floats("all", algorithms[a], x, COUNT).result == 0);
+        assert_true(isnan(reduce_floats(&all, "min", algorithms[a], x, COUNT).result));
+        assert_true(isnan(reduce_floats(&all, "max", algorithms[a], x, COUNT).result));
+        assert_true(reduce_floats(&all, "any", algorithms[a], x, COUNT).result == 1);
+        assert_true(reduce_floats(&all, "all", algorithms[a], x, COUNT).result == 0);
         for (int i = 0; i < COUNT; i++)
             x[i] = INFINITY;
-        o = reduce_floats("argmin", algorithms[a], x, COUNT);
+        o = reduce_floats(&all, "argmin", algorithms[a], x, COUNT);
         assert_true(isinf(o.result) && o.index == 0);
-        o = reduce_floats("argmin", algorithms[a], x, 0);
+        o = reduce_floats(&all, "argmin", algorithms[a], x, 0);
         assert_true(o.result == (double)INFINITY && o.index == -1);
-        o = reduce_floats("argmax", algorithms[a], x, 0);
+        o = reduce_floats(&all, "argmax", algorithms[a], x, 0);
         assert_true(o.result == -(double)INFINITY && o.index == -1);
-        assert_true(reduce_floats("sum", algorithms[a], x, 0).result == 0);
-        assert_true(reduce_floats("product", algorithms[a], x, 0).result == 1);
+        assert_true(reduce_floats(&all, "sum", algorithms[a], x, 0).result == 0);
+        assert_true(reduce_floats(&all, "product", algorithms[a], x, 0).result == 1);
+        clear_shelf(&all);
     }
 }
 
@@ -250,21 +285,19 @@ static void test_wild_offsets(void **state) {
     scene_close(&s);
 }
 
+static shelf judged;
+
 /* The verdict on three elements, the second of which is given. */
 static int64_t count_wrong(const char *op, double second, double result, int64_t index) {
-    char more[64];
-    snprintf(more, sizeof more, "op = '%s'", op);
-    scene s;
-    scene_open(&s, reduce_text("float", more), NULL);
+    scene *s = from_shelf(&judged, op, NULL);
     float input[] = {1, (float)second, 3}, results[] = {(float)result};
     int64_t count = 3;
     void *before[] = {input, NULL, NULL}, *after[] = {NULL, results, &index};
     const family_call given = {&count, NULL, before}, made = {&count, NULL, after};
     family_verdict v;
-    s.subject->family->lists.judge(s.job, s.subject, s.made->program, &given, &made, &v);
+    s->subject->family->lists.judge(s->job, s->subject, s->made->program, &given, &made, &v);
     assert_int_equal(v.undecidable, 0);
     assert_true((v.wrong > 0) == (v.first_wrong[0] != '\0'));
-    scene_close(&s);
     return v.wrong;
 }
 
@@ -293,6 +326,7 @@ static void test_verdicts(void **state) {
     assert_int_equal(count_wrong("argmax", 1, 1, 0), 2);
     assert_int_equal(count_wrong("argmax", NAN, NAN, 1), 0);
     assert_int_equal(count_wrong("argmax", NAN, NAN, 2), 1);
+    clear_shelf(&judged);
 }
 
 static void refuse_body(job *j, void *argument) {
