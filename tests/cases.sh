@@ -57,6 +57,18 @@ has_terminal() {
     return 1
 }
 
+# drawn NUMBER PARTS: whether the case of this number is in the part of a product that this run has, as SG_SEED says, else as
+# is drawn; CASES=all: always (see unit/draw.h).
+drawn() {
+    if [ -z "${SG_SEED-}" ]; then
+        SG_SEED=$(od -An -N 3 -t u4 /dev/urandom | tr -d ' ')
+        SG_SEED=${SG_SEED:-1}
+    fi
+    [ -n "${seed_printed-}" ] || echo "SG_SEED=$SG_SEED"
+    seed_printed=yes
+    [ "${CASES-}" = all ] || [ $((($1 + SG_SEED % $2) % $2)) = 0 ]
+}
+
 finish() {
     end_case
     echo "[  PASSED  ] $passed test(s)."
