@@ -1,7 +1,8 @@
 // A block's walk along z over a tile of patches: which tile, what its threads load, exchange and store.
 
-// The tile of a block: how many come before it along x and y, and how many walks of the launch along z. Tiles at the edges of x and y come
-// first, since they take longest, and the last blocks of a launch do not.
+// The tile of a block: how many come before it along x and y, and how many walks of the launch along
+// z. Tiles at the edges of x and y come first, since they take longest, and the last blocks of a
+// launch do not.
 struct TileIndex {
     Index x, y, z;
 

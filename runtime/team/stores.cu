@@ -2,10 +2,11 @@
 // of its neighbours. More faces than fit take several launches, of which the last one waits.
 //
 // Blocks share the cells of all faces. They are small, to find room next to those of the interior, or
-// few and large, to take multiprocessors from few of those that leave no room. A thread's stores are fenced for the whole system; the last block to end tells each neighbour, by a
-// word in the neighbour's memory, the number of this exchange, and waits until all neighbours' words
-// are here. Nobody writes a ghost cell that is still read: a neighbour sends after it has read its
-// ghost cells, and this rank sends after it has heard that.
+// few and large, to take few multiprocessors from launches that leave no room. A thread's stores are
+// fenced for the whole system; the last block to end tells each neighbour, by a word in the
+// neighbour's memory, the number of this exchange, and waits until all neighbours' words are here.
+// Nobody writes a ghost cell that is still read: a neighbour sends after it has read its ghost cells,
+// and this rank sends after it has heard that.
 
 struct Face {
     const char *from;
