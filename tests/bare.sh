@@ -96,8 +96,9 @@ copy_sources || {
 }
 echo 'in a bare Debian: ./setup.sh && build/stencilgen specs/heat13.lua'
 inside './setup.sh && build/stencilgen specs/heat13.lua' || exit 1
-tests=${suite:+./setup.sh $suite}
-tests=${tests:-cmake --build --preset release --target bare >build/log && ctest --preset release -L bare -j $(nproc) --output-junit /src/build/tests.xml}
+tests='cmake --build --preset release --target bare >build/log || { cat build/log; exit 1; }
+ctest --preset release -L bare -j $(nproc) --output-junit /src/build/tests.xml'
+[ -z "$suite" ] || tests="./setup.sh $suite"
 echo "in a bare Debian: $tests"
 # A kernel that several tests ask for is compiled once there; none comes from outside.
 inside "mkdir /kernels && export QUICK_KERNELS=/kernels && $tests"

@@ -128,11 +128,11 @@ static void make_in_place(job *j, run *r, const leap *by) {
     device *d = r->kernel->context->device;
     void *side = r->team->side;
     const int count = cut_launch(r, by, slabs, &inner);
-    const bool several = by->steps > 1;
     const bool before = r->kernel->program->launches[by->way].abreast;
     void *early = before ? r->stream : side, *other = before ? side : r->stream;
     d->ops->order(d, j, other, early);
-    if (several) /* blocks of the interior that came first would leave no room until they end */
+    if (by->steps >
+        1) /* blocks of the interior that came first would leave no room until they end */
         d->ops->order(d, j, early, other);
     for (int i = 0; i < count; i++)
         send_box(j, r, &slabs[i], by, early);
@@ -143,9 +143,7 @@ static void make_in_place(job *j, run *r, const leap *by) {
     if (!before)
         d->ops->order(d, j, early, other);
     steps_rotate(r->kernel->program, &r->launch, r->final);
-    r->halo.crowded = several;
     run_fill(j, r, false, side);
-    r->halo.crowded = false;
     r->beside = true;
 }
 

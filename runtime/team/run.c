@@ -197,6 +197,7 @@ static bool is_one_sided(const run *r) {
 void run_fill(job *j, run *r, bool first, void *stream) {
     int stale[LAUNCH_ARRAYS];
     const int count = run_stale(r, first, stale);
+    r->halo.crowded = stream == r->team->side && r->part.steps > 1;
     halo_exchange(j, &r->halo, &r->launch, stale, count, r->final, r->written || is_one_sided(r),
                   stream);
     r->fresh = r->depth;

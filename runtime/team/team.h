@@ -74,8 +74,8 @@ void stores_recall(stores *, int which);
 
 /* Sends the faces of these arrays of the launch, and waits for the neighbours', on the stream.
    `origins`: the number that each array's buffer had in stores_prepare. `asks`: neighbours may
-   still write or read their ghost cells, so they are asked first. `crowded`: blocks of the launch
-   beside it leave no room on a multiprocessor, so that it is to take few of them. */
+   still write or read their ghost cells, so they are asked first. `crowded`: blocks of a launch
+   that runs at the same time leave no room on a multiprocessor, so it is to take few of them. */
 void stores_exchange(job *, stores *, const sg_kernel *, const struct face *sends, int send_count,
                      const struct face *receives, int receive_count, const launch *,
                      const int *arrays, const int *origins, int count, bool asks, bool crowded,

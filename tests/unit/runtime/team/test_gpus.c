@@ -164,8 +164,8 @@ static void expect_order(const char *spec, const char *schedule, int64_t planes,
 }
 
 /* The last step of a run reads ghost cells that a hidden exchange fills: it waits for the stream of
-   that. Slabs come beside the interior, but before one that leaves them no room. Of a launch of
-   several steps they are whole blocks. */
+   that. Slabs run together with the interior, but before one that leaves them no room. Of a launch
+   of several steps they are whole blocks. */
 static void ordered(void **unused) {
     static const event beside[] = {{"record", false},       {"wait", true},
                                    {"kernel early", true},  {"kernel early", true},
