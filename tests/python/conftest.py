@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import secrets
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +13,13 @@ import stencilgen as sg
 
 ROOT = Path(__file__).resolve().parents[2]
 SPECS = ROOT / "specs"
+
+
+def drawn(count: int, parts: int) -> range:
+    """One of so many parts of the numbers below `count`, as SG_SEED says, else as is drawn; CASES=all: all of them."""
+    if os.environ.get("CASES") == "all":
+        return range(count)
+    return range((int(os.environ.get("SG_SEED") or 0) or secrets.randbelow(parts)) % parts, count, parts)
 
 
 @pytest.fixture(scope="session")
