@@ -4,10 +4,13 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/random.h"
 #include "tests/runner/parts.h"
 #include "tests/runner/subject.h"
 
 const char *const cubin_archs[CUBIN_ARCHS] = {"sm_75", "sm_80", "sm_90", "sm_100", "sm_120"};
+
+enum { CANDIDATES = 8 };
 
 typedef struct compiling {
     const options *options;
@@ -102,13 +105,19 @@ static void compile_case(job *j, void *argument) {
     subject_release(&s);
 }
 
+/* Of what is drawn, a case in so many. */
+static bool is_candidate(const options *o, int i) {
+    const uint64_t parts = o->shard == DRAWN ? CANDIDATES : 1;
+    return random_bits(2, (uint64_t)i) % parts == o->data_seed / 64 % parts;
+}
+
 static void compile_index(void *argument, int i) {
     compiling *c = argument;
     const test_case *t = &c->list->cases[i];
     const int count = c->parts == NULL && t->arch == NULL && t->path != NULL ? CUBIN_ARCHS : 1;
     /* Properties ask the host's kernels; the product has their shapes and methods. */
     const bool skipped = t->huge || (c->parts != NULL && t->property != NULL) ||
-                         (c->chosen != NULL && !c->chosen[i]);
+                         (c->chosen != NULL ? !c->chosen[i] : !is_candidate(c->options, i));
     for (int a = 0; a < count && !skipped; a++) {
         compile_one one = {c, t, i, t->arch != NULL ? t->arch : cubin_archs[(i + a) % CUBIN_ARCHS]};
         job *own;

@@ -41,8 +41,6 @@ static const struct {
     [MODE_SOURCES] = {"sources", mode_sources},
 };
 
-enum { DRAWN = -1 }; /* as a shard */
-
 static noreturn void refuse(const char *word) {
     fprintf(stderr, "run_cases: unknown or incomplete: %s\n%s", word, usage);
     exit(2);

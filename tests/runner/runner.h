@@ -90,6 +90,8 @@ typedef struct options {
     bool list, update, huge, verbose;
 } options;
 
+enum { DRAWN = -1 }; /* as a shard */
+
 /* Whether the shard has case i. */
 bool options_take(const options *, int i);
 
