@@ -1,5 +1,5 @@
 #!/bin/sh
-# Random problems on 1 to 8 processes of MPI: the bytes of one rank. PRODUCT=N compares N of them on each number of
+# Random problems on 1 to 8 processes of MPI, half of these numbers a run: the bytes of one rank. PRODUCT=N compares N of them on each number of
 # processes, and PRODUCT_SEED=N begins at that seed.
 . "$(dirname "$0")/common.sh"
 . "$(dirname "$0")/ranks.sh"
@@ -13,7 +13,10 @@ problems() {
 
 begin 'random problems on processes of MPI'
 if has_mpi; then
+    number=0
     for ranks in 1 2 3 4 6 8; do
+        number=$((number + 1))
+        drawn $number 2 || continue
         problems $ranks $((${PRODUCT_SEED:-0} + 100 * ranks))
     done
 
