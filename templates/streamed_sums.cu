@@ -19,6 +19,7 @@
 #include "point.cuh"
 
 #include "arch/launches.cuh"
+#include "turns.cuh"
 #include "stream.cuh"
 
 #include "lines.cuh"

@@ -19,8 +19,8 @@ static const struct costs {
     double begin_long; /* of memory, in planes: where long walks pay */
     double spilled;    /* instructions of a register that spills, of more than a few */
     double converted;  /* instructions of a number of 16 bits: 8 figures of half on an H200 */
-    double spared_wait, spared_ahead;
-} costs = {300, 45, 14, 2, 500, 37, 0.007, 0.0155, 0.004, 0.3, 5, 7, 1.5, 20, 2.6, 0.375, 0.8};
+    double spared_wait, spared_ahead, turns_wait;
+} costs = {300, 45, 14, 2, 500, 37, 0.007, 0.0155, 0.004, 0.3, 5, 7, 1.5, 20, 2.6, 0.375, 0.8, 0.7};
 
 enum { FEW_SPILLED = 24 };
 
@@ -163,6 +163,8 @@ static double lost(const plan *p, const int64_t size[AXES]) {
 /* How many times as long device memory takes since blocks drift apart. */
 static double drift(const plan *p) {
     const double least = p->axes[1] < 0 ? 4 : 6, walk = p->walk;
+    if (streamed_turns(p) > 0) /* others of a part wait for the walk before theirs */
+        return 1;
     if (streamed_walks_long(
             p->facts)) /* none that shows from 8 to 96 rows; short ones begin often */
         return 1 + costs.begin_long / walk;
@@ -221,11 +223,13 @@ static double loads_apart(const plan *p, const int64_t size[AXES]) {
 
 /* How many times as long blocks take in which a warp stands at an end of x: it goes both ways, and
    the block's other warps wait for it. The cavity in float takes 442, 475 and 484 µs with blocks of
-   2, 4 and 8 warps. */
+   2, 4 and 8 warps; where walks take turns, 446, 436, 434 and 443 with 1, 2, 4 and 8. */
 static double edges(const plan *p, const int64_t size[AXES]) {
     static const double both = 0.3;
     const double share = fmin(2.0 * p->tile[0] / (double)size[0], 1);
-    return p->facts->ends_of_x ? 1 + both * share * (1 - 1 / ceil(plan_threads(p) / 32.0)) : 1;
+    return p->facts->ends_of_x && streamed_turns(p) == 0
+               ? 1 + both * share * (1 - 1 / ceil(plan_threads(p) / 32.0))
+               : 1;
 }
 
 /* How many times as long as if there were no first and last blocks. Those of less than a wave are
@@ -259,7 +263,8 @@ static double waiting(const plan *p, const int64_t size[AXES], double instructio
     const double blocks = fmin(plan_blocks(p, size, &covered), most);
     const double warps = blocks * ceil(plan_threads(p) / 32.0);
     const double points = (double)p->schedule.vector * p->streamed.lane_y;
-    const double wait = (1 - costs.spared_wait * plan_in_cache(p, size)) *
+    const double turns = streamed_turns(p) > 0 ? costs.turns_wait : 1;
+    const double wait = turns * (1 - costs.spared_wait * plan_in_cache(p, size)) *
                         (costs.wait + costs.wait_load * loads_apart(p, size) *
                                           (p->streamed.packs + p->streamed.beside));
     const double before = p->form->sums ? p->low[2] + p->high[2] : 1;
