@@ -18,7 +18,7 @@
 #include "plan.h"
 #include "grid.cuh"
 #include "chain_edges.cuh"
-#include "turns.cuh"
+#include "walk_order.cuh"
 #include "chain_strips.cuh"
 
 // ---- arrays -----------------------------------------------------------------------------------

@@ -19,7 +19,7 @@
 #include "point.cuh"
 
 #include "arch/launches.cuh"
-#include "turns.cuh"
+#include "walk_order.cuh"
 #include "stream.cuh"
 
 #include "lines.cuh"

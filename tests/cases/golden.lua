@@ -91,7 +91,7 @@ cases[#cases + 1] = {
 
 -- Walks that take turns.
 cases[#cases + 1] = {
-  name = "streamed_turns2d",
+  name = "streamed_order2d",
   spec = [[return stencil { name = "two", boundary = "clamp", fields = { u = "inout", v = "inout" },
     update = function(f)
       local u, v = f.u, f.v

@@ -258,7 +258,6 @@ template <> struct Stage<3> {
 #define PLAN_EARLY 0 // loads at the edges wait for no others
 #define PLAN_SOME_POINTS 0 // of a row alone may be stored
 #define PLAN_HELD_SIDES 0 // for planes that are still to come
-#define PLAN_WAVE 660 // blocks that run at a time; their walks take turns
 #define PLAN_FLAT 1 // there is no axis y
 #define PLAN_NEEDS 0 // registers, so that blocks do not crowd each other
 #define PLAN_KEEPS 0 // a side that the shape reaches over is fixed
@@ -271,17 +270,17 @@ template <> struct Stage<3> {
 #define PLAN_POSITIONS 1 // the update asks where its point lies
 
 struct plan {
-    static constexpr int tile_x = 512, tile_y = 1, tile_z = 1;
+    static constexpr int tile_x = 256, tile_y = 1, tile_z = 1;
     static constexpr int threads_x = 128, threads_y = 1, threads_z = 1;
     static constexpr int threads = threads_x * threads_y * threads_z;
-    static constexpr int blocks = 5; // to leave registers for, a multiprocessor
+    static constexpr int blocks = 8; // to leave registers for, a multiprocessor
     static constexpr int arrays = 3, outputs = 3;
     static constexpr bool all_fixed = false; // every side that the shape reaches over
     static constexpr bool wraps = false, gives_values = true; // some side
     static constexpr int low_x = 1, low_y = 0, low_z = 2;
     static constexpr int high_x = 1, high_y = 0, high_z = 1;
     static constexpr bool packs = true; // rows are loaded and stored as packs
-    static constexpr int vector = 4;
+    static constexpr int vector = 2;
     static constexpr int lane_y = 1, walk = 4, ahead = 2;
     static constexpr int slab = 4000000; // points that are walked through together
     static constexpr bool flat = true; // as PLAN_FLAT

@@ -5,7 +5,7 @@
    has that of 2D grids, whose rows a thread keeps in registers. */
 #include "gen/stencil/methods/chained.h"
 
-#include "gen/stencil/turns.h"
+#include "gen/stencil/walk_order.h"
 
 /* ---- the plan -------------------------------------------------------------------------------- */
 
@@ -121,8 +121,8 @@ static bool quick(const plan *p) {
 }
 
 /* Where quotients bind the order only costs: shallow water in double takes 1.01 times as long. */
-int chained_turns(const plan *p) {
-    return has_strips(p) && !quick(p) ? plan_turns(p) : 0;
+int chained_ordered_wave(const plan *p) {
+    return has_strips(p) && !quick(p) ? plan_ordered_wave(p) : 0;
 }
 
 static const form form_chained = {.file = "chained.cu",
@@ -181,13 +181,14 @@ static void try_strips(search *s, int lane, int warps, int rows) {
 }
 
 /* Wider packs than two columns a lane are asked for: they need more registers, and were faster in
-   no system. Many lengths of a walk, because blocks should fill whole waves. */
+   no system. Many lengths of a walk, because blocks should fill whole waves; short ones of small
+   blocks, whose neighbours run nearly at the same time. */
 static void try_all_strips(search *s, int bytes) {
-    static const int walks[] = {32, 48, 64, 80, 96, 112, 128, 160, 192, 0};
+    static const int walks[] = {16, 32, 48, 64, 80, 96, 112, 128, 160, 192, 0};
     const int most = s->wanted->lane[0] > 0 ? s->wanted->lane[0] : 2;
     for (int lane = 2; lane <= most && lane * bytes <= MAX_PACK_BYTES; lane *= 2)
         for (int warps = 2; warps <= 8; warps *= 2)
-            for (const int *rows = walks; *rows != 0; rows++)
+            for (const int *rows = warps > 2 ? walks + 1 : walks; *rows != 0; rows++)
                 try_strips(s, lane, warps, *rows);
 }
 

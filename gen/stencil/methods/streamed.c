@@ -3,7 +3,7 @@
 #include "gen/stencil/methods/streamed.h"
 
 #include "gen/source/emit.h"
-#include "gen/stencil/turns.h"
+#include "gen/stencil/walk_order.h"
 
 enum { AHEAD = 2, LONG_WALK = 16 };
 enum { HELD = 132 }; /* registers for 100 that a thread holds */
@@ -356,29 +356,10 @@ static bool loads_early(const plan *p) {
     return gives && p->form->sums && plan_words(p) > 1;
 }
 
-/* How many rows of an array a walk reads that the next one reads, too, on an average of arrays. */
-static double read_again(const plan *p) {
-    const plan_facts *f = p->facts;
-    double sum = 0;
-    for (int array = 0; array < f->model->array_count; array++) {
-        int first = MAX_REACH, last = -MAX_REACH;
-        for (const plan_row *r = f->rows; r < f->rows + f->row_count; r++)
-            if (r->array == array) {
-                first = smaller(first, plane_of(f, r));
-                last = larger(last, plane_of(f, r));
-            }
-        sum += larger(last - first, 0);
-    }
-    return sum / p->array_count;
-}
-
-/* Blocks whose walks take turns. In 2D; in 3D slabs of rows do the like. Single linear updates were
-   not measured with it, and where quotients bind the order only costs. */
-int streamed_turns(const plan *p) {
-    static const double worth = 1; /* rows */
-    return p->axes[1] < 0 && !p->facts->linear && !has_quotients(p) && read_again(p) >= worth
-               ? plan_turns(p)
-               : 0;
+/* Blocks whose walks take turns. In 2D; in 3D slabs of rows do the like. Single linear updates do
+   not gain, and where quotients bind the order only costs. */
+int streamed_ordered_wave(const plan *p) {
+    return p->axes[1] < 0 && !p->facts->linear && !has_quotients(p) ? plan_ordered_wave(p) : 0;
 }
 
 /* `packs`: what lies next to packs comes by packs where the shape reaches far; of a row alone some
@@ -396,7 +377,7 @@ static void macros(text *t, const plan *p, bool packs, bool only_written) {
     bool held = false;
     for_lines(t, p, find_held, &held);
     text_printf(t, "#define PLAN_HELD_SIDES %d // for planes that are still to come\n", held);
-    write_turns(t, streamed_turns(p));
+    write_walk_order(t, streamed_ordered_wave(p));
     text_printf(t, "#define PLAN_FLAT %d // there is no axis y\n", p->axes[1] < 0);
     text_printf(t, "#define PLAN_NEEDS %d // registers, so that blocks do not crowd each other\n",
                 packs ? p->streamed.needs : 0);
@@ -509,9 +490,9 @@ static void candidates(search *s) {
     search_short(s, walks, vectors);
     const int pack[] = {MAX_PACK_BYTES / (int)model_cell_bytes(s->facts->model), 0};
     static const int farther[] = {16, 32, 0}, /* what steps share is computed before a walk, too */
-        in_turns[] = {16, 0};
-    if (s->facts->model->dims == 2 && !s->facts->linear)
-        search_blocks(s, tiles, sharing_pays(s->facts, s->gpu, pack[0]) ? farther : in_turns, pack);
+        of_waves[] = {16, 0};
+    if (s->facts->model->dims == 2 && !s->facts->linear && plan_shares_rows(s->facts->model))
+        search_blocks(s, tiles, sharing_pays(s->facts, s->gpu, pack[0]) ? farther : of_waves, pack);
     if (!streamed_walks_long(s->facts))
         return;
     /* The planes before a walk's first and after its last add to sums that nobody takes: the more

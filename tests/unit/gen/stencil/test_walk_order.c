@@ -2,7 +2,7 @@
    and plans ask for it where a wave of blocks is more than the cache keeps. */
 #include "tests/unit/gen/stencil/plan_h200.h"
 
-#include "gen/stencil/turns.h"
+#include "gen/stencil/walk_order.h"
 #include "tests/unit/group.h"
 
 #include <stdlib.h>
@@ -12,7 +12,7 @@
 #define __device__
 #define __forceinline__ static inline
 #define PLAN_WAVE 528
-#include "templates/turns.cuh"
+#include "templates/walk_order.cuh"
 
 static void test_every_walk_once(void **state) {
     (void)state;
@@ -85,4 +85,4 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(test_what_asks_for_turns),
 };
 
-TEST_GROUP(turns, NULL, NULL)
+TEST_GROUP(walk_order, NULL, NULL)

@@ -1,4 +1,4 @@
--- Walks that take turns (templates/turns.cuh), which plans ask for whose blocks read more at a time than the
+-- Walks that take turns (templates/walk_order.cuh), which plans ask for whose blocks read more at a time than the
 -- second-level cache keeps: in float and double, with more walks than parts and fewer, in parts of the grid, and where rows
 -- are no packs.
 local two = [[return stencil { name = 'two', dtype = '%s', boundary = %s, fields = { u = 'inout', v = 'inout' },
