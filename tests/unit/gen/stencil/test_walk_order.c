@@ -46,14 +46,14 @@ static void test_parts_take_turns(void **state) {
     assert_int_equal(walk_in_turn(33, 34, 16), 3);
 }
 
-static void expect(const char *updated, const char *schedule, bool turns) {
-    char spec[300];
+static void expect(const char *others, const char *updated, const char *schedule, bool turns) {
+    char spec[400];
     loaded l;
     planning p = {.schedule = schedule, .size = FLAT(4096), .steps = 1};
     snprintf(spec, sizeof spec,
              "return stencil { name = 'two', boundary = 'clamp', fields = { u = 'inout', v = "
-             "'inout' }, update = function(f) local u, v = f.u, f.v return { %s } end }",
-             updated);
+             "'inout' %s }, update = function(f) local u, v = f.u, f.v return { %s } end }",
+             others, updated);
     p.model = load_model(&l, spec);
     job *j;
     if (job_run(&allocator_libc, planning_body, &p, &j) != FAULT_NONE)
@@ -70,13 +70,20 @@ static void expect(const char *updated, const char *schedule, bool turns) {
 static void test_what_asks_for_turns(void **state) {
     (void)state;
     static const char two[] = "u = u(0, 0) * v(0, 1) + u(0, -1), v = v(0, -1) * u(0, 0) + v(0, 1)";
-    expect(two, "streamed tile=512 coarsen=y16 vec=4", true);
-    expect(two, "streamed tile=512 coarsen=y3 vec=4", false); /* a wave of 26 MB */
+    expect("", two, "streamed tile=512 coarsen=y16 vec=4", true);
+    expect("", two, "streamed tile=512 coarsen=y3 vec=4", false); /* a wave of 26 MB */
     /* No row that two walks read. */
-    expect("u = u(1, 0) * v(0, 0), v = v(0, -1) * v(0, -1)", "streamed tile=512 coarsen=y16 vec=4",
-           false);
-    expect("u = u(0, 1) + u(0, -1), v = v(0, -1) + v(0, 1)", "streamed tile=512 coarsen=y16 vec=4",
-           false); /* linear */
+    expect("", "u = u(1, 0) * v(0, 0), v = v(0, -1) * v(0, -1)",
+           "streamed tile=512 coarsen=y16 vec=4", false);
+    expect("", "u = u(0, 1) + u(0, -1), v = v(0, -1) + v(0, 1)",
+           "streamed tile=512 coarsen=y16 vec=4", false); /* linear */
+    /* Two of four arrays are read on several rows, and one. */
+    expect(", a = 'in', b = 'in'",
+           "u = u(0, 1) * u(0, -1) + f.a(0, 0) * f.b(0, 0), v = v(0, 1) * v(0, -1)",
+           "streamed tile=512 coarsen=y16 vec=4", true);
+    expect(", a = 'in', b = 'in'",
+           "u = u(0, 1) * u(0, -1) + f.a(0, 0) * f.b(0, 0), v = v(0, 0) * v(0, 0)",
+           "streamed tile=512 coarsen=y16 vec=4", false);
 }
 
 static const struct CMUnitTest tests[] = {
