@@ -46,7 +46,11 @@ __device__ __forceinline__ Strip place_strip(const Arguments &a, Index number) {
     constexpr int kept_x = most_kept(0), kept_z = most_kept(2);
     Strip s;
     // Walks at an end of the grid take longer, so the last ones begin first.
+#if defined(PLAN_WAVE)
+    const int walk = int(PLAN_WALK), place = walk == 0 ? int(gridDim.z) - 1 : walk - 1;
+#else
     const int place = blockIdx.z == 0 ? int(gridDim.z) - 1 : int(blockIdx.z) - 1;
+#endif
     const Index z = a.begin[2] + Index(place) * plan::walk, end = min(z + plan::walk, a.end[2]);
     const Index size = a.size[2];
     s.x = a.begin[0] + number * plan::strip - plan::halo_x;

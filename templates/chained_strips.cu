@@ -18,6 +18,7 @@
 #include "plan.h"
 #include "grid.cuh"
 #include "chain_edges.cuh"
+#include "walk_order.cuh"
 #include "chain_strips.cuh"
 
 // ---- arrays -----------------------------------------------------------------------------------
@@ -45,16 +46,16 @@ __device__ __forceinline__ void copy_rows(const Arguments &a, const Strip &s, co
                 const Index z = plan::ring_z ? cell_for<2>(s.begin + row, a.size[2]) : s.begin + row;
 #pragma unroll
                 for (int k = 0; k < points; ++k)
-                    copy_async<1>(to + k, grid.data + offset(grid, c.x[k], a.begin[1], z));
+                    PLAN_COPY<1>(to + k, grid.data + offset(grid, c.x[k], a.begin[1], z));
             }
         } else {
             const int from = max(min(row, s.behind - 1), 0);
             if (path == Path::packs)
-                copy_async<points>(to, pack_of(grid.data, s, c, from)->element);
+                PLAN_COPY<points>(to, pack_of(grid.data, s, c, from)->element);
             else
 #pragma unroll
                 for (int k = 0; k < points; ++k)
-                    copy_async<1>(to + k, grid.data + offset(grid, c.x[k], a.begin[1], s.begin + from));
+                    PLAN_COPY<1>(to + k, grid.data + offset(grid, c.x[k], a.begin[1], s.begin + from));
         }
         copy_rows<path, array + 1>(a, s, c, slot, turn);
     } else {

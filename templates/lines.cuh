@@ -278,9 +278,9 @@ template <int array, int y> struct HeldLine {
         for (int k = 0; fetches && k < plan::ahead; ++k)
             if (z + k < end)
 #if PLAN_PACKS
-                fetch(cell(a, t, z + last + k));
+                PLAN_FETCH(cell(a, t, z + last + k));
 #else
-                fetch(cell(a, t, z + last + k) + t.share);
+                PLAN_FETCH(cell(a, t, z + last + k) + t.share);
 #endif
     }
     // Before the points at z are made.
@@ -288,9 +288,9 @@ template <int array, int y> struct HeldLine {
         read(depth - 1, a, t, z + last);
         if (fetches && z + plan::ahead < end)
 #if PLAN_PACKS
-            fetch(cell(a, t, z + last + plan::ahead));
+            PLAN_FETCH(cell(a, t, z + last + plan::ahead));
 #else
-            fetch(cell(a, t, z + last + plan::ahead) + t.share);
+            PLAN_FETCH(cell(a, t, z + last + plan::ahead) + t.share);
 #endif
     }
     __device__ __forceinline__ void read_sides(const Arguments &a, const Thread &t, int z) {

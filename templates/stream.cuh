@@ -64,7 +64,7 @@ __device__ __forceinline__ Point first_point(const Arguments &a) {
     await_with(block);
 #endif
     return {a.begin[0] + Index(block) * plan::tile_x, a.begin[1],
-            a.begin[2] + Index(blockIdx.z) * plan::walk};
+            a.begin[2] + Index(PLAN_WALK) * plan::walk};
 }
 #else
 // The first point of a block. Blocks run in the order of their numbers. A slab of rows goes through
@@ -121,7 +121,7 @@ struct Thread {
         await_with(block);
 #endif
         x = int(a.begin[0]) + block * plan::tile_x;
-        z = int(a.begin[2]) + int(blockIdx.z) * plan::walk;
+        z = int(a.begin[2]) + int(PLAN_WALK) * plan::walk;
 #else
         const Point origin = first_point(a);
         x = int(origin.x);

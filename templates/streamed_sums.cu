@@ -19,6 +19,7 @@
 #include "point.cuh"
 
 #include "arch/launches.cuh"
+#include "walk_order.cuh"
 #include "stream.cuh"
 
 #include "lines.cuh"

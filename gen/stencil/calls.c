@@ -264,13 +264,18 @@ double calls_walked(const plan *p, int together, int steps) {
 }
 
 /* Set by the acoustic wave with a sponge on an H200: 340 µs with 4 warps a scheduler, 296 with 5;
-   and, where calls are made together, by the dam break in float: 754 with 3, 832 with 4. */
+   and, where calls are made together, by the dam break in float: 754 with 3, 832 with 4. In
+   double, where the units have half the lanes and are busy all the time, that is 1655 with 3 and
+   1832 with 5. */
 double calls_waiting(const plan *p) {
     static const double few_warps = 3, few_quick = 1.5, enough = 5, many = 12; /* instructions */
     if (p->form->sums || calls_slots(p, p->schedule.vector) < many)
         return 1;
     const bool quick = p->form->quick != NULL && p->form->quick(p);
+    const bool busy = p->gpu->fma_lanes[p->facts->model->dtype] < 4 * WARP; /* units of few lanes */
     const double warps = p->estimate.blocks_resident * ceil(plan_threads(p) / 32.0) / 4,
-                 few = quick ? few_quick : few_warps;
+                 few = !quick ? few_warps
+                       : busy ? 0
+                              : few_quick;
     return warps >= enough ? 1 : (1 + few / (warps * warps)) / (1 + few / (enough * enough));
 }

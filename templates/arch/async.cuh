@@ -93,6 +93,26 @@ __device__ __forceinline__ void copy_async(SharedAt<T> to, const T *from) {
 #endif
 }
 
+// The same of elements that others read again before long: the second-level cache evicts them last.
+template <int count, class T>
+__device__ __forceinline__ void copy_async_kept(SharedAt<T> to, const T *from) {
+#if defined(SG_ASYNC_COPIES)
+    constexpr int bytes = count * static_cast<int>(sizeof(T));
+    unsigned long long last;
+    asm("createpolicy.fractional.L2::evict_last.b64 %0, 1.0;" : "=l"(last));
+    if constexpr (bytes == 16)
+        asm volatile("cp.async.cg.shared.global.L2::cache_hint [%0], [%1], 16, %2;" ::"r"(to.at),
+                     "l"(from), "l"(last)
+                     : "memory");
+    else
+        asm volatile("cp.async.ca.shared.global.L2::cache_hint [%0], [%1], %2, %3;" ::"r"(to.at),
+                     "l"(from), "n"(bytes), "l"(last)
+                     : "memory");
+#else
+    copy_async<count>(to, from);
+#endif
+}
+
 // Copies one element to a plain address in shared memory.
 template <class T> __device__ __forceinline__ void copy_one_async(T *shared, const T *from) {
 #if defined(SG_ASYNC_COPIES)

@@ -163,6 +163,10 @@ __device__ __forceinline__ void copy_async(SharedAt<Narrow<Format>> to, const Na
                       reinterpret_cast<const Pack<Narrow<Format>, count> *>(from));
     }
 }
+template <int count, class Format>
+__device__ __forceinline__ void copy_async_kept(SharedAt<Narrow<Format>> to, const Narrow<Format> *from) {
+    copy_async<count>(to, from);
+}
 template <class Format>
 __device__ __forceinline__ void copy_one_async(Narrow<Format> *shared, const Narrow<Format> *from) {
     shared->bits = __ldg(reinterpret_cast<const unsigned short *>(from));

@@ -19,6 +19,15 @@ __device__ __forceinline__ void store_pack_once(Pack<T, count> *to, const Pack<T
 // Brings a line into the second-level cache, for a load that comes later.
 template <class T> __device__ __forceinline__ void fetch(const T *from) { asm volatile("prefetch.global.L2 [%0];" ::"l"(from)); }
 
+// The same of a line that others read again before long: the cache evicts it last.
+template <class T> __device__ __forceinline__ void fetch_kept(const T *from) {
+#if __CUDA_ARCH__ >= 800
+    asm volatile("prefetch.global.L2::evict_last [%0];" ::"l"(from));
+#else
+    fetch(from);
+#endif
+}
+
 // `first`, moved by count times so many bytes in one instruction.
 template <class T> __device__ __forceinline__ T *multiply_add(int count, int bytes, T *first) {
     T *to;

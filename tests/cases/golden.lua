@@ -89,6 +89,19 @@ cases[#cases + 1] = {
   places = { { size = { 67, 35 } } },
 }
 
+-- Walks that take turns.
+cases[#cases + 1] = {
+  name = "streamed_order2d",
+  spec = [[return stencil { name = "two", boundary = "clamp", fields = { u = "inout", v = "inout" },
+    update = function(f)
+      local u, v = f.u, f.v
+      return { u = u(0, 0) + u(0, 1) * v(0, 0) / 8, v = v(0, 0) - v(0, -1) * u(0, 0) / 8 }
+    end }]],
+  schedule = "streamed tile=512 coarsen=y32 vec=4 time=1",
+  golden = true,
+  places = { { size = { 67, 35 } } },
+}
+
 -- A flux that a step of the walk computes for the next one.
 cases[#cases + 1] = {
   name = "streamed_carried2d",

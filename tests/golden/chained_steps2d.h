@@ -83,6 +83,7 @@ template <> struct Edge<1, 1> : Side<Boundary::clamp> {};
 template <> struct Edge<2, 0> : Side<Boundary::clamp> {};
 template <> struct Edge<2, 1> : Side<Boundary::clamp> {};
 
+#define PLAN_WAVE 3036 // blocks that run at a time; their walks take turns
 // low, high: neighbours of a lane's columns that stages read, first so many turns after the row
 // is the newest: widened; -1: none.
 // The rows of a source that a thread keeps: the arrays, and then what stages make; lag: how many

@@ -105,6 +105,7 @@ __device__ __forceinline__ void update_point(const At &at, const Arguments &argu
 #define PLAN_EARLY 0 // loads at the edges wait for no others
 #define PLAN_SOME_POINTS 0 // of a row alone may be stored
 #define PLAN_HELD_SIDES 0 // for planes that are still to come
+#define PLAN_WAVE 792 // blocks that run at a time; their walks take turns
 #define PLAN_FLAT 1 // there is no axis y
 #define PLAN_NEEDS 0 // registers, so that blocks do not crowd each other
 #define PLAN_KEEPS 0 // a side that the shape reaches over is fixed
@@ -127,7 +128,7 @@ struct plan {
     static constexpr int high_x = 1, high_y = 0, high_z = 1;
     static constexpr bool packs = true; // rows are loaded and stored as packs
     static constexpr int vector = 4;
-    static constexpr int lane_y = 1, walk = 4, ahead = 2;
+    static constexpr int lane_y = 1, walk = 6, ahead = 2;
     static constexpr int slab = 4000000; // points that are walked through together
     static constexpr bool flat = true; // as PLAN_FLAT
 };

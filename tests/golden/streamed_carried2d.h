@@ -6,6 +6,7 @@
 #define PLAN_EARLY 0 // loads at the edges wait for no others
 #define PLAN_SOME_POINTS 0 // of a row alone may be stored
 #define PLAN_HELD_SIDES 0 // for planes that are still to come
+#define PLAN_WAVE 4224 // blocks that run at a time; their walks take turns
 #define PLAN_FLAT 1 // there is no axis y
 #define PLAN_NEEDS 0 // registers, so that blocks do not crowd each other
 #define PLAN_KEEPS 0 // a side that the shape reaches over is fixed

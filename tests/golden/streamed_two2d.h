@@ -20,7 +20,7 @@ struct plan {
     static constexpr int tile_x = 128, tile_y = 1, tile_z = 1;
     static constexpr int threads_x = 64, threads_y = 1, threads_z = 1;
     static constexpr int threads = threads_x * threads_y * threads_z;
-    static constexpr int blocks = 11; // to leave registers for, a multiprocessor
+    static constexpr int blocks = 10; // to leave registers for, a multiprocessor
     static constexpr int arrays = 2, outputs = 2;
     static constexpr bool all_fixed = false; // every side that the shape reaches over
     static constexpr bool wraps = true, gives_values = false; // some side

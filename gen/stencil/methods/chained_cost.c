@@ -122,12 +122,17 @@ void chained_column_cost(plan *p, const int64_t size[AXES]) {
    register of a thread that spills. The exponent that joins memory and instructions, and the share
    of an idle last wave that shows. Fitted to 95 launches of 1 to 8 steps of elastic waves, the
    cavity, shallow water and Maxwell's equations on an H200, float and double: 7 % rms. `copy` is 4
-   % above the fit, which was low for single steps, where other methods are as fast. */
+   % above the fit, which was low for single steps, where other methods are as fast. Where walks
+   take turns, memory takes `ordered` of that, walks drift from 16 rows on, and an end of a block
+   costs more, whose neighbour may run at another time: elastic waves in double, 32 rows, 1442, 1427
+   and 1405 µs with 2, 4 and 8 warps, and 16 rows 1414 with 2. */
 static const struct strip_costs {
-    double copy, drift, turn, array, row, shuffle, call, few, spilled, join, idle;
-} strip_costs = {1.27, 0.067, 40, 3, 1.1, 0.7, 2, 1.7, 0.004, 6, 0.37};
+    double copy, drift, turn, array, row, shuffle, call, few, spilled, join, idle, ordered, end;
+} strip_costs = {1.27, 0.067, 40, 3, 1.1, 0.7, 2, 1.7, 0.004, 6, 0.37, 0.89, 0.09};
 
-enum { STRIP_TURNS = 4, SHORT_WALK = 32 }; /* turns that are made together */
+static const double short_walk = 32, short_ordered = 16;
+
+enum { STRIP_TURNS = 4 }; /* turns that are made together */
 
 /* Of a warp in a turn: instructions, and those of them that the multiply-add units make, at the
    rate of the usual ones. */
@@ -167,6 +172,18 @@ static double strip_issue(const plan *p, const chain_layout *l, const walks *w, 
     return w->blocks * turns * warps * busy / (4 * w->machine * p->gpu->clock);
 }
 
+/* How many times as long blocks take in which a warp stands at an end of x; as streamed_cost.c. Of
+   single steps: the fit has several as they are. */
+static double strip_edges(const plan *p, const int64_t size[AXES]) {
+    static const double both = 0.5;
+    const double share = fmin(2.0 * p->tile[0] / (double)size[0], 1);
+    const model_chain *c = chain_of(p);
+    bool ends = false;
+    for (int e = 0; e < c->stage_count && p->schedule.time == 1; e++)
+        ends |= c->stages[e].facts->ends_of_x;
+    return ends ? 1 + both * share * (1 - 1 / (plan_threads(p) / (double)WARP)) : 1;
+}
+
 /* Strips overlap, and what neighbours load too comes from the L2. */
 void chained_strip_cost(plan *p, const int64_t size[AXES]) {
     const model *m = p->facts->model;
@@ -183,9 +200,12 @@ void chained_strip_cost(plan *p, const int64_t size[AXES]) {
     const double issue = all * (1 + strip_costs.few / pow(each, 4)) *
                          (1 + strip_costs.spilled * (double)(spilled > 0 ? spilled : 0));
     const double loaded = w.blocks * w.planes * warps * l.width[0] * p->array_count;
-    const double drift = 1 + strip_costs.drift * fmax(log2(p->walk / (double)SHORT_WALK), 0);
-    const double memory = strip_costs.copy * drift * (p->array_count + m->output_count) * w.points *
-                          bytes / gpu_copy_rate(p->gpu);
+    const bool ordered = chained_ordered_wave(p) > 0;
+    const double drift = strip_costs.drift * log2(p->walk / (ordered ? short_ordered : short_walk));
+    const double order = ordered ? strip_costs.ordered * (1 + strip_costs.end / warps) : 1;
+    const double memory = strip_costs.copy * order * (1 + fmax(drift, 0)) *
+                          (p->array_count + m->output_count) * w.points * bytes /
+                          gpu_copy_rate(p->gpu);
     const double l2 = (loaded + m->output_count * w.points) * bytes / gpu_l2_rate(p->gpu);
     const double k = strip_costs.join;
     e->bytes_per_point = (p->array_count + m->output_count) * bytes;
@@ -193,7 +213,7 @@ void chained_strip_cost(plan *p, const int64_t size[AXES]) {
     e->instructions_per_point = w.blocks * w.turns * warps * slots * WARP / w.points;
     e->bound = issue > fmax(memory, l2) ? "instructions" : memory > l2 ? "device memory" : "the L2";
     e->seconds = pow(pow(memory, k) + pow(l2, k) + pow(issue, k), 1 / k) *
-                     (1 + strip_costs.idle * (w.idle - 1)) +
+                     (1 + strip_costs.idle * (w.idle - 1)) * strip_edges(p, size) +
                  3e-6;
 }
 

@@ -3,6 +3,7 @@
 #include "gen/stencil/methods/chained.h"
 
 #include "gen/source/emit.h"
+#include "gen/stencil/walk_order.h"
 
 #include <string.h>
 
@@ -173,6 +174,7 @@ static void write_stage(text *t, const plan *p, const chain_layout *l, int e) {
 }
 
 void chained_definitions(text *t, const plan *p) {
+    write_walk_order(t, chained_ordered_wave(p));
     chain_layout l;
     chained_lay(p, &l);
     write_sources(t, p, &l);

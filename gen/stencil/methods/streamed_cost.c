@@ -20,7 +20,9 @@ static const struct costs {
     double spilled;    /* instructions of a register that spills, of more than a few */
     double converted;  /* instructions of a number of 16 bits: 8 figures of half on an H200 */
     double spared_wait, spared_ahead;
-} costs = {300, 45, 14, 2, 500, 37, 0.007, 0.0155, 0.004, 0.3, 5, 7, 1.5, 20, 2.6, 0.375, 0.8};
+    double drift_ordered; /* where walks take turns */
+} costs = {300, 45, 14, 2,   500, 37,  0.007, 0.0155, 0.004,
+           0.3, 5,  7,  1.5, 20,  2.6, 0.375, 0.8,    0.065};
 
 enum { FEW_SPILLED = 24 };
 
@@ -162,7 +164,10 @@ static double lost(const plan *p, const int64_t size[AXES]) {
 
 /* How many times as long device memory takes since blocks drift apart. */
 static double drift(const plan *p) {
+    static const double begin = 8; /* rows, where walks take turns */
     const double least = p->axes[1] < 0 ? 4 : 6, walk = p->walk;
+    if (streamed_ordered_wave(p) > 0)
+        return 1 + costs.drift_ordered * fmax(1 - begin / walk, 0);
     if (streamed_walks_long(
             p->facts)) /* none that shows from 8 to 96 rows; short ones begin often */
         return 1 + costs.begin_long / walk;
@@ -220,10 +225,10 @@ static double loads_apart(const plan *p, const int64_t size[AXES]) {
 }
 
 /* How many times as long blocks take in which a warp stands at an end of x: it goes both ways, and
-   the block's other warps wait for it. The cavity in float takes 442, 475 and 484 µs with blocks of
-   2, 4 and 8 warps. */
+   the block's other warps wait for it. The cavity in float takes 437, 461, 468 and 483 µs with
+   blocks of 1, 4, 8 and 16 warps. */
 static double edges(const plan *p, const int64_t size[AXES]) {
-    static const double both = 0.3;
+    const double both = streamed_ordered_wave(p) > 0 ? 0.5 : 0.3;
     const double share = fmin(2.0 * p->tile[0] / (double)size[0], 1);
     return p->facts->ends_of_x ? 1 + both * share * (1 - 1 / ceil(plan_threads(p) / 32.0)) : 1;
 }
@@ -233,6 +238,15 @@ static double edges(const plan *p, const int64_t size[AXES]) {
 static double ends(const plan *p, double blocks) {
     const double waves = blocks / ((double)p->gpu->multiprocessors * p->estimate.blocks_resident);
     return 1 + costs.ends * fmin(waves, 1) / (waves + 1);
+}
+
+/* How many times as long calls and selections of few warps take. Where walks take turns, half of
+   that shows in float, and a quarter in double: the cavity on an H100, 1116 µs with 8 warps of a
+   multiprocessor, and 1123 with 12. */
+static double calls(const plan *p) {
+    static const double half = 0.5, quarter = 0.25; /* exponents */
+    const double shown = p->facts->model->dtype == DTYPE_DOUBLE ? quarter : half;
+    return pow(calls_waiting(p), streamed_ordered_wave(p) > 0 ? shown : 1);
 }
 
 /* The share of blocks of a wave that a size leaves without work; and how far a block's size is
@@ -247,8 +261,8 @@ static double waste(const plan *p, const int64_t size[AXES]) {
                                          : 256,
                  turns = fabs(log2(plan_threads(p) / best));
     const double full = goes_far ? crowd(p, blocks) : ends(p, blocks);
-    return idle * full * edges(p, size) * calls_waiting(p) * narrow_rows(p, size) *
-           starved(p, size) * (1 + 0.01 * turns);
+    return idle * full * edges(p, size) * calls(p) * narrow_rows(p, size) * starved(p, size) *
+           (1 + 0.01 * turns);
 }
 
 /* Seconds a point if waiting alone counted. The warps of a scheduler take turns: each issues the

@@ -27,6 +27,8 @@ template <class T> __forceinline__ void store_pack_once(T *to, const T &from) {
 }
 template <class T> __forceinline__ void fetch(const T *) {
 }
+template <class T> __forceinline__ void fetch_kept(const T *) {
+}
 enum class Cached { as_it_comes = 1, once, past, stay };
 template <Cached, class T> __forceinline__ T load_as(const T *from) {
     return *from;
@@ -181,6 +183,9 @@ template <class T> __forceinline__ SharedAt<T> shared_place(int place) {
 /* Copies are done at once. */
 template <int count, class T> __forceinline__ void copy_async(SharedAt<T> to, const T *from) {
     to.template write<count>(load(reinterpret_cast<const Pack<T, count> *>(from)));
+}
+template <int count, class T> __forceinline__ void copy_async_kept(SharedAt<T> to, const T *from) {
+    copy_async<count>(to, from);
 }
 template <class T> __forceinline__ void copy_one_async(T *shared, const T *from) {
     *shared = *from;
