@@ -6,15 +6,15 @@
 //
 //     arrived   a barrier a slot of the ring: the copy completes it
 //     left      a barrier a slot: each warp, when it has read the plane
-//     made      two barriers a warp, in turns: it has stored what its neighbours read
+//     made      `turns` barriers a warp, in turns: it has stored what its neighbours read
 //
-// A warp is at most one turn ahead of its neighbours, so two barriers are enough. All lanes wait: a
-// warp whose lanes may part keeps what is the same for all of them in a register of each.
-template <int slots, int warps> struct PlaneSlots {
+// All lanes wait: a warp whose lanes may part keeps what is the same for all of them in a register of
+// each.
+template <int slots, int warps, int turns> struct PlaneSlots {
     unsigned at;
     int number; // of the warp
 
-    static constexpr int words = 2 * slots + 2 * warps; // of 8 bytes
+    static constexpr int words = 2 * slots + turns * warps; // of 8 bytes
 
     // By all threads of the block, before anything else; ends with a barrier.
     __device__ __forceinline__ explicit PlaneSlots(void *words_of_8_bytes)
@@ -35,7 +35,7 @@ template <int slots, int warps> struct PlaneSlots {
         return at + 8 * (slots + plane % slots);
     }
     __device__ __forceinline__ unsigned made(int warp, int turn) const {
-        return at + 8 * (2 * slots + 2 * warp + (turn & 1));
+        return at + 8 * (2 * slots + turns * warp + turn % turns);
     }
     static __device__ __forceinline__ void wait(unsigned barrier, int parity) {
         unsigned done;
@@ -86,9 +86,9 @@ template <int slots, int warps> struct PlaneSlots {
         if (turn < 0)
             return;
         if (number > 0)
-            wait(made(number - 1, turn), turn >> 1 & 1);
+            wait(made(number - 1, turn), turn / turns & 1);
         if (number + 1 < warps)
-            wait(made(number + 1, turn), turn >> 1 & 1);
+            wait(made(number + 1, turn), turn / turns & 1);
     }
     __device__ __forceinline__ void end_turn(int turn) const {
         arrive(made(number, turn));

@@ -6,7 +6,8 @@
 
 enum {
     LEVELS_INPUT = 3,  /* planes; of a wave one more, which it reads twice */
-    BOXES_INPUT = 4,   /* by boxes: neighbouring warps may be in turns next to each other */
+    BOXES_INPUT = 4,   /* by boxes; */
+    BOXES_SLOTS = 4,   /* a warp may be two turns ahead of those next to it */
     MAX_PATCH = 32,    /* points of a lane; a bit for each */
     MOST_EXTENT = 256, /* of a box along an axis */
     MBARRIER_BYTES = 8,
@@ -31,7 +32,8 @@ size_t temporal_patch_bytes(const plan *p) {
     const int64_t level = plane / p->schedule.lane[1] * stored_rows(p);
     const int64_t patches = f->width[1] / p->schedule.lane[1];
     const int64_t elements =
-        carried(p) * f->input * plane + 2 * (p->schedule.time - 1) * level + f->width[0] * patches;
+        carried(p) * f->input * plane + f->slots * (p->schedule.time - 1) * level +
+        f->width[0] * patches;
     return (size_t)elements * dtype_words[p->facts->model->dtype].bytes;
 }
 
@@ -137,7 +139,7 @@ bool temporal_by_boxes(const plan *p) {
 }
 
 int64_t temporal_boxes_bytes(const plan *p) {
-    const int64_t words = 2 * p->fused.input + 2 * (plan_threads(p) / WARP);
+    const int64_t words = 2 * p->fused.input + p->fused.slots * (plan_threads(p) / WARP);
     return (int64_t)temporal_patch_bytes(p) + words * MBARRIER_BYTES;
 }
 
@@ -165,6 +167,7 @@ static const char *fit(job *j, plan *p) {
         return refusal;
     const bool boxes = levels_by_boxes(p);
     p->fused.input = boxes ? BOXES_INPUT : LEVELS_INPUT + carried(p) - 1;
+    p->fused.slots = boxes ? BOXES_SLOTS : 2;
     p->fused.corners = p->facts->corners;
     temporal_need_images(p);
     refusal = temporal_check_registers(j, p, choose_keep(p));
@@ -222,9 +225,9 @@ void temporal_write_patches(text *t, const plan *p) {
     text_printf(t,
                 "    static constexpr int time = %d;\n"
                 "    static constexpr int lane_x = %d, lane_y = %d, lanes = %d;\n"
-                "    static constexpr int ring = %d, halo_x = %d, walk = %d;\n"
+                "    static constexpr int ring = %d, slots = %d, halo_x = %d, walk = %d;\n"
                 "    static constexpr bool keep = %s, corners = %s, copy_packs = true;\n",
-                s->time, s->lane[0], s->lane[1], f->lanes, f->input, f->halo_low[0], p->walk,
+                s->time, s->lane[0], s->lane[1], f->lanes, f->input, f->slots, f->halo_low[0], p->walk,
                 f->keep ? "true" : "false", f->corners ? "true" : "false");
     text_printf(t, "    static constexpr int carried = %d; // levels that a step reads\n",
                 carried(p));
