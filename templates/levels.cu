@@ -56,11 +56,12 @@ struct Iteration {
     }
     // The plane of a level, from 1 on, that was made before, and the one that is made now.
     template <int level> __device__ __forceinline__ int before() const {
-        return ((number + plan::slots - 1) % plan::slots + plan::slots * (level - 1)) *
-               tile::level_plane * element;
+        return ((number + 1) & 1) * tile::level_plane * element +
+               2 * (level - 1) * tile::level_plane * element;
     }
     template <int level> __device__ __forceinline__ int now() const {
-        return (number % plan::slots + plan::slots * (level - 1)) * tile::level_plane * element;
+        return (number & 1) * tile::level_plane * element +
+               2 * (level - 1) * tile::level_plane * element;
     }
 };
 
@@ -243,10 +244,10 @@ __device__ __forceinline__ void add_level(const Walk &w, State &s, const KeptBit
         }
 }
 
-// What a level has made: for those above it, or for memory.
+// What a level has made: for the next one, which takes it after the barrier, or for memory.
 template <int level>
-__device__ __forceinline__ void store(Walk &w, const Iteration &i, int completed,
-                                      const Patch &out) {
+__device__ __forceinline__ void pass_on(Walk &w, State &s, const Iteration &i, int completed,
+                                        const Patch &out) {
     if constexpr (level == plan::time) {
         if (completed >= tile::halo_z)
             w.template put<Output<0>::grid>(out, w.to[0]);
@@ -259,22 +260,21 @@ __device__ __forceinline__ void store(Walk &w, const Iteration &i, int completed
         for (int r = 0; r < plan::lane_y; ++r)
             if (tile::stores(r))
                 Walk::write<tile::lanes * tile::pack>(plane + tile::slot(r) * tile::width, out[r]);
-    }
-}
-template <int level> __device__ __forceinline__ void keep(State &s, const Patch &out) {
-    if constexpr (plan::keep && level < plan::time) {
+        if constexpr (plan::keep) {
 #pragma unroll
-        for (int r = 0; r < plan::lane_y; ++r)
+            for (int r = 0; r < plan::lane_y; ++r)
 #pragma unroll
-            for (int e = 0; e < plan::lane_x; ++e)
-                s.newest[level][r][e] = out[r][e];
+                for (int e = 0; e < plan::lane_x; ++e)
+                    s.newest[level][r][e] = out[r][e];
+        }
     }
 }
 
 // What a level takes.
 template <int level, Care care>
-__device__ __forceinline__ void take_level(const Walk &w, const State &s, const KeptBits &bits,
-                                           const Iteration &i, Rows &row, Patch &older) {
+__device__ __forceinline__ void take_level(const Walk &w, const State &s, const LevelTurns &turns,
+                                           const KeptBits &bits, const Iteration &i, Rows &row,
+                                           Patch &older) {
 #if defined(PLAN_NARROW)
     if constexpr (level == 1)
         read_loaded(w, i, row);
@@ -287,42 +287,10 @@ __device__ __forceinline__ void take_level(const Walk &w, const State &s, const 
         copy_images<care>(bits, row);
     if constexpr (plan::carried > 1)
         read_older<level>(w, i, older);
+    if constexpr (level == 1)
+        turns.leave(i.number);
 }
 
-#if PLAN_BOXES
-// The first level first, since it waits for no other warp. What a level above takes was made in the
-// turn before.
-template <int level, Care care>
-__device__ __forceinline__ void make_levels(Walk &w, State &s, const LevelTurns &turns,
-                                            const KeptBits &bits, const Iteration &i,
-                                            const Rows &row) {
-    const int arrived = i.number - (level - 1) * lag;
-    const Patch older = {};
-    Patch out;
-    add_level<level, care, false>(w, s, bits, row, older, arrived, out);
-    store<level>(w, i, arrived - plan::high_z, out);
-    if constexpr (level < plan::time) {
-        if constexpr (level + 1 == plan::time)
-            turns.made(i.number);
-        if constexpr (level == 1)
-            turns.await_neighbours(i.number);
-        Rows next;
-        read_rows<level + 1>(w, s, i, next);
-        keep<level>(s, out);
-        make_levels<level + 1, care>(w, s, turns, bits, i, next);
-    }
-}
-template <Care care>
-__device__ __forceinline__ void make_turn(Walk &w, State &s, const LevelTurns &turns,
-                                          const KeptBits &bits, const Iteration &i) {
-    turns.await_plane(w, i.number);
-    Rows row;
-    read_rows<1>(w, s, i, row);
-    turns.leave(i.number);
-    make_levels<1, care>(w, s, turns, bits, i, row);
-    turns.end(w, i.number);
-}
-#else
 // Compilers move no load before a store, so what waits for shared memory waits one after the other.
 // Where registers suffice, a level's rows are read before the level above it stores, and planes
 // from memory are asked for behind the first of them. Of stars in float that costs spills.
@@ -330,9 +298,9 @@ constexpr bool read_ahead = plan::corners || sizeof(Real) > 4;
 
 // The last level first: it takes what the one below made before, and that one then makes anew.
 template <int level, Care care>
-__device__ __forceinline__ void make_levels(Walk &w, State &s, const KeptBits &bits,
-                                            const Iteration &i, const Rows &row,
-                                            const Patch &older) {
+__device__ __forceinline__ void make_levels(Walk &w, State &s, const LevelTurns &turns,
+                                            const KeptBits &bits, const Iteration &i,
+                                            const Rows &row, const Patch &older) {
     const int arrived = i.number - (level - 1) * lag;
     Patch out;
     if (plan::images && (copies<2, 0> || copies<2, 1>) && care == Care::all &&
@@ -344,37 +312,21 @@ __device__ __forceinline__ void make_levels(Walk &w, State &s, const KeptBits &b
         Rows next;
         Patch next_older;
         if constexpr (read_ahead)
-            take_level<level - 1, care>(w, s, bits, i, next, next_older);
-        store<level>(w, i, arrived - plan::high_z, out);
-        keep<level>(s, out);
+            take_level<level - 1, care>(w, s, turns, bits, i, next, next_older);
+        pass_on<level>(w, s, i, arrived - plan::high_z, out);
         if constexpr (!read_ahead)
-            take_level<level - 1, care>(w, s, bits, i, next, next_older);
-        make_levels<level - 1, care>(w, s, bits, i, next, next_older);
+            take_level<level - 1, care>(w, s, turns, bits, i, next, next_older);
+        make_levels<level - 1, care>(w, s, turns, bits, i, next, next_older);
     } else {
-        store<level>(w, i, arrived - plan::high_z, out);
-        keep<level>(s, out);
+        pass_on<level>(w, s, i, arrived - plan::high_z, out);
     }
 }
-
-template <Care care>
-__device__ __forceinline__ void make_turn(Walk &w, State &s, const LevelTurns &turns,
-                                          const KeptBits &bits, const Iteration &i) {
-    turns.await_plane(w, i.number);
-    Rows row;
-    Patch older;
-    if constexpr (read_ahead)
-        take_level<plan::time, care>(w, s, bits, i, row, older);
-    turns.copy_ahead(w, i.number, i.slot);
-    if constexpr (!read_ahead)
-        take_level<plan::time, care>(w, s, bits, i, row, older);
-    make_levels<plan::time, care>(w, s, bits, i, row, older);
-}
-#endif
 
 // All levels, from iteration i.number on until `until`. Warps of a block may be in different calls
 // of this: a barrier counts who arrives, wherever that is.
 template <Care care>
-__device__ __forceinline__ void make_planes(Walk &w, State &s, const LevelTurns &turns, Iteration &i, int until) {
+__device__ __forceinline__ void make_planes(Walk &w, State &s, const LevelTurns &turns,
+                                            Iteration &i, int until) {
     KeptBits bits = {};
     if constexpr (care != Care::none) {
         bits.columns = w.kept_columns();
@@ -383,7 +335,18 @@ __device__ __forceinline__ void make_planes(Walk &w, State &s, const LevelTurns 
             w.place_images(bits);
     }
     while (i.number < until) {
-        make_turn<care>(w, s, turns, bits, i);
+        turns.await_plane(w, i.number);
+        turns.await_neighbours(i.number);
+        Rows row;
+        Patch older;
+        if constexpr (read_ahead)
+            take_level<plan::time, care>(w, s, turns, bits, i, row, older);
+        turns.copy_ahead(w, i.number, i.slot);
+        if constexpr (!read_ahead)
+            take_level<plan::time, care>(w, s, turns, bits, i, row, older);
+        make_levels<plan::time, care>(w, s, turns, bits, i, row, older);
+        turns.made(i.number);
+        turns.end(w, i.number);
         ++i.number;
         i.slot = i.slot + 1 < plan::ring ? i.slot + 1 : 0;
     }

@@ -4,8 +4,8 @@
 //        tile   [ halo | output points | halo ]     along x and y
 //        patch  lane_x × lane_y points, `lanes` of them in a row, whole rows in a warp
 
-// In shared memory: a ring of planes from memory (of a wave, a second one of its older level), the
-// latest planes of each level but the last, and a row of each patch that is on its way to memory.
+// In shared memory: a ring of planes from memory (of a wave, a second one of its older level), two
+// planes of each level but the last, and a row of each patch that is on its way to memory.
 struct tile {
     static constexpr int pack = plan::lane_x * sizeof(Real) > 16 ? int(16 / sizeof(Real))
                                                                  : plan::lane_x;
@@ -22,7 +22,7 @@ struct tile {
     static constexpr int level_plane = width * patches * stored;
     // Where a wave's second ring and the levels' planes begin, in elements.
     static constexpr int older = plan::ring * plane, levels = plan::carried * plan::ring * plane;
-    static constexpr int scratch = levels + plan::slots * (plan::time - 1) * level_plane;
+    static constexpr int scratch = levels + 2 * (plan::time - 1) * level_plane;
     static constexpr int elements = scratch + width * patches;
 
     static __device__ constexpr bool stores(int row) {

@@ -50,7 +50,7 @@ struct plan {
     static constexpr int walk_low = 1, walk_high = 1;
     static constexpr int results = 1000, result_pitch = 600;
     static constexpr int run = 512;
-    static constexpr int lane_y = 1, lanes = 8, ring = 3, slots = 2, halo_x = 4;
+    static constexpr int lane_y = 1, lanes = 8, ring = 3, halo_x = 4;
     static constexpr int readers = 224, barriers = 104, completes_y = 1, line_bytes = 128,
                          planes = 18, groups = 1;
     static constexpr int pace_waves = 4, pace_groups = 9;

@@ -6,7 +6,7 @@
 
 // Boxes bring planes, and a warp waits for the planes and the warps next to it alone.
 template <int behind> struct Turns {
-    PlaneSlots<plan::ring, plan::threads / warp_size, plan::slots> planes;
+    PlaneSlots<plan::ring, plan::threads / warp_size> planes;
 
     __device__ __forceinline__ explicit Turns(const Walk &w)
         : planes(shared_at(tile::elements * element)) {

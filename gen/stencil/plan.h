@@ -95,9 +95,9 @@ typedef struct plan_fused {
     int lanes;            /* 3D: threads that share a row */
     int rows;             /* 2D: rows between two barriers */
     int input;    /* slots of the ring that is loaded ahead, of `rows` rows (2D) or a plane */
-    int slots;    /* 3D: planes of a level in shared memory */
     int spilled;  /* registers of a thread that lie in local memory */
     bool keep;    /* 3D: a level's newest plane stays in registers */
+    bool boxes;   /* 3D: bulk copies bring planes, and warps wait for those next to them alone */
     bool corners; /* 3D: some tap leaves its point's row and column in the plane */
 } plan_fused;
 

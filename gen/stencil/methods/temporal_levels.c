@@ -6,8 +6,7 @@
 
 enum {
     LEVELS_INPUT = 3,  /* planes; of a wave one more, which it reads twice */
-    BOXES_INPUT = 4,   /* by boxes; */
-    BOXES_SLOTS = 4,   /* a warp may be two turns ahead of those next to it */
+    BOXES_INPUT = 4,   /* by boxes: neighbouring warps may be in turns next to each other */
     MAX_PATCH = 32,    /* points of a lane; a bit for each */
     MOST_EXTENT = 256, /* of a box along an axis */
     MBARRIER_BYTES = 8,
@@ -32,8 +31,7 @@ size_t temporal_patch_bytes(const plan *p) {
     const int64_t level = plane / p->schedule.lane[1] * stored_rows(p);
     const int64_t patches = f->width[1] / p->schedule.lane[1];
     const int64_t elements =
-        carried(p) * f->input * plane + f->slots * (p->schedule.time - 1) * level +
-        f->width[0] * patches;
+        carried(p) * f->input * plane + 2 * (p->schedule.time - 1) * level + f->width[0] * patches;
     return (size_t)elements * dtype_words[p->facts->model->dtype].bytes;
 }
 
@@ -139,7 +137,7 @@ bool temporal_by_boxes(const plan *p) {
 }
 
 int64_t temporal_boxes_bytes(const plan *p) {
-    const int64_t words = 2 * p->fused.input + p->fused.slots * (plan_threads(p) / WARP);
+    const int64_t words = 2 * p->fused.input + 2 * (plan_threads(p) / WARP);
     return (int64_t)temporal_patch_bytes(p) + words * MBARRIER_BYTES;
 }
 
@@ -152,29 +150,33 @@ bool temporal_box(const plan *p, const plan_array *a, int box[AXES]) {
 }
 
 void temporal_write_boxes(text *t, bool by_boxes) {
-    text_printf(t, "#define PLAN_BOXES %d // bulk copies bring planes of several steps\n", by_boxes);
+    text_printf(t, "#define PLAN_BOXES %d // bulk copies bring planes of several steps\n",
+                by_boxes);
 }
 
-/* Of shapes with corners. */
-static bool levels_by_boxes(const plan *p) {
+/* Lays out the planes of shapes with corners by boxes, where these serve them; false: they do not,
+   or a multiprocessor has no room. */
+static bool take_boxes(plan *p) {
+    p->fused.input = BOXES_INPUT;
     return p->facts->corners && carried(p) == 1 && !model_is_narrow(p->facts->model) &&
-           temporal_has_pack_lanes(p->facts, &p->schedule) && temporal_by_boxes(p);
+           temporal_has_pack_lanes(p->facts, &p->schedule) && temporal_by_boxes(p) &&
+           temporal_boxes_bytes(p) <= p->gpu->shared_per_block;
 }
 
 static const char *fit(job *j, plan *p) {
     const char *refusal = temporal_lay_patches(j, p);
     if (refusal != NULL)
         return refusal;
-    const bool boxes = levels_by_boxes(p);
-    p->fused.input = boxes ? BOXES_INPUT : LEVELS_INPUT + carried(p) - 1;
-    p->fused.slots = boxes ? BOXES_SLOTS : 2;
     p->fused.corners = p->facts->corners;
     temporal_need_images(p);
     refusal = temporal_check_registers(j, p, choose_keep(p));
     if (refusal != NULL)
         return refusal;
-    return plan_take_shared(j, p,
-                            boxes ? temporal_boxes_bytes(p) : (int64_t)temporal_patch_bytes(p));
+    p->fused.boxes = take_boxes(p);
+    if (p->fused.boxes)
+        return plan_take_shared(j, p, temporal_boxes_bytes(p));
+    p->fused.input = LEVELS_INPUT + carried(p) - 1;
+    return plan_take_shared(j, p, (int64_t)temporal_patch_bytes(p));
 }
 
 /* ---- its cost -------------------------------------------------------------------------------- */
@@ -225,9 +227,9 @@ void temporal_write_patches(text *t, const plan *p) {
     text_printf(t,
                 "    static constexpr int time = %d;\n"
                 "    static constexpr int lane_x = %d, lane_y = %d, lanes = %d;\n"
-                "    static constexpr int ring = %d, slots = %d, halo_x = %d, walk = %d;\n"
+                "    static constexpr int ring = %d, halo_x = %d, walk = %d;\n"
                 "    static constexpr bool keep = %s, corners = %s, copy_packs = true;\n",
-                s->time, s->lane[0], s->lane[1], f->lanes, f->input, f->slots, f->halo_low[0], p->walk,
+                s->time, s->lane[0], s->lane[1], f->lanes, f->input, f->halo_low[0], p->walk,
                 f->keep ? "true" : "false", f->corners ? "true" : "false");
     text_printf(t, "    static constexpr int carried = %d; // levels that a step reads\n",
                 carried(p));
@@ -236,11 +238,11 @@ void temporal_write_patches(text *t, const plan *p) {
 
 static void macros(text *t, const plan *p, bool packs, bool only_written) {
     (void)only_written;
-    temporal_write_boxes(t, packs && levels_by_boxes(p));
+    temporal_write_boxes(t, packs && p->fused.boxes);
 }
 
 static bool box(const plan *p, const plan_array *a, int out[AXES]) {
-    return temporal_box(p, a, out) && levels_by_boxes(p);
+    return temporal_box(p, a, out) && p->fused.boxes;
 }
 
 static void constants(text *t, const plan *p, const program *program) {

@@ -9,7 +9,6 @@
 
 enum {
     STAR_INPUT = 4, /* planes: two that are read, and two on their way */
-    STAR_SLOTS = 2, /* a warp is at most one turn ahead of those next to it */
     MOST_REACH = 2,
 };
 
@@ -43,7 +42,6 @@ static const char *fit(job *j, plan *p) {
     if (refusal != NULL)
         return refusal;
     p->fused.input = STAR_INPUT;
-    p->fused.slots = STAR_SLOTS;
     p->fused.keep = true;
     refusal = temporal_check_registers(j, p, registers(p));
     return refusal != NULL ? refusal : plan_take_shared(j, p, temporal_boxes_bytes(p));

@@ -252,7 +252,7 @@ template <int slots, int readers> struct Slots {
     }
 };
 /* Planes likewise: all warps meet where one waits for a plane, or for its neighbours. */
-template <int slots, int warps, int> struct PlaneSlots {
+template <int slots, int warps> struct PlaneSlots {
     static constexpr int words = 0;
     __forceinline__ explicit PlaneSlots(void *) {
     }
