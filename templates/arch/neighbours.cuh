@@ -52,6 +52,7 @@ template <int slots, int warps> struct PlaneSlots {
     }
     // By the lanes of a warp together, as all below.
     static __device__ __forceinline__ void arrive(unsigned barrier) {
+        __syncwarp(); // what lanes stored for each other is there, too
         asm volatile("mbarrier.arrive.shared.b64 _, [%0];" ::"r"(barrier) : "memory");
     }
 
