@@ -2,6 +2,7 @@
 # Takes: JSON files of it, with rows of many steps and of one, of sweeps and of `auto`. Makes: lines on standard output;
 # the head, which names the GPU, and the lines of lists are written by hand.
 #   awk -f bench/measured.awk sweep.json … >h100.plans
+#   awk -v word=weights -f bench/measured.awk distinct.json …     of weights of which no two are alike
 # For each shape, precision and size it keeps the plans within a twelfth of the best (a fiftieth for one
 # step a launch), and those that the model thinks as good as the best, so that the planner learns that
 # they are not. What it keeps at one size it keeps at all, because rates of one size correct the others. If a kernel was measured twice, the faster figure counts: a GPU may be throttled, but is
@@ -85,7 +86,7 @@ END {
         extent = size[1]
         for (axis = 2; axis <= substr(shape, 1, 1); axis++)
             extent = extent "x" size[axis]
-        printf "stencil %dD %d points radius %d | %s | %s | %.1f | %s\n", substr(shape, 1, 1), points[n], radius[n],
-            part[3], extent, rates[key], plans[key]
+        printf "stencil %dD %d %s radius %d | %s | %s | %.1f | %s\n", substr(shape, 1, 1), points[n],
+            word == "" ? "points" : word, radius[n], part[3], extent, rates[key], plans[key]
     }
 }

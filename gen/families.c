@@ -25,7 +25,8 @@ const family families[FAMILY_COUNT] = {
     [FAMILY_STENCIL] = {.name = "stencil",
                         .kind = PROGRAM_GRID,
                         .summary = "a grid updated from the neighbours of each point",
-                        .plans_class = "stencil #D # points radius #~ in 16 bits",
+                        .plans_classes = {"stencil #D # points radius #~ in 16 bits",
+                                          "stencil #D # weights radius #"},
                         .dims = stencil_dims,
                         .print = stencil_print,
                         .wanted = stencil_print_wanted,
@@ -52,7 +53,7 @@ const family families[FAMILY_COUNT] = {
     [FAMILY_REDUCE] = {LISTS(reduce, PROGRAM_REDUCE, "a list to one element"),
                        .explain = pattern_explain, .lists.kinds = draw_kinds, .lists.alike = true},
     [FAMILY_SCAN] = {LISTS(scan, PROGRAM_SCAN, "a list to its prefix sums"),
-                     .explain = pattern_explain, .plans_class = "scan # bytes",
+                     .explain = pattern_explain, .plans_classes = {"scan # bytes"},
                      .lists.kinds = draw_kinds, .lists.alike = true},
     [FAMILY_MERGE] = {LISTS(merge, PROGRAM_MERGE, "two sorted lists to one"),
                       .explain = pattern_explain, .lists.kinds = draw_kinds, .lists.alike = true},
@@ -77,6 +78,8 @@ bool family_plans_processors(const family *f) {
 
 /* '#' of a pattern is a number; what follows '~' may be missing. */
 static bool matches(const char *pattern, const char *class) {
+    if (pattern == NULL)
+        return false;
     for (; *pattern != '\0'; pattern++)
         if (*pattern == '~') {
             if (*class == '\0')
@@ -97,8 +100,8 @@ static const family *family_of(const plans_line *l) {
     for (int i = 0; i < FAMILY_COUNT; i++) {
         const family *f = &families[i];
         if (strlen(f->name) == length && memcmp(f->name, l->class, length) == 0 &&
-            (plans_line_has_key(l) ||
-             (f->plans_class != NULL && matches(f->plans_class, l->class))))
+            (plans_line_has_key(l) || matches(f->plans_classes[0], l->class) ||
+             matches(f->plans_classes[1], l->class)))
             return f;
     }
     return NULL;

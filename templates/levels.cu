@@ -18,6 +18,9 @@
 //
 // Cells that a boundary keeps never change: they are selected, and shield what lies beyond them,
 // which is garbage. So are the tile's outermost points, by `reach` more with each level.
+//
+// With PLAN_BOXES no barrier stops the whole block: a warp waits for the planes and the warps next to
+// it (turns.cuh). The order is the same, and so are all bytes.
 #include "arch/memory.cuh"
 #include "arch/shared.cuh"
 #include "arch/async.cuh"
@@ -28,10 +31,13 @@
 #include "images.cuh"
 #include "kept.cuh"
 #include "patch_walk.cuh"
+#include "turns.cuh"
 
 constexpr int depth = plan::low_z + 1 + plan::high_z;
 constexpr int held = depth > 1 ? depth - 1 : 1; // sums of a point between planes
 constexpr int lag = 1 + plan::high_z;           // planes that a level is behind the one below
+
+using LevelTurns = Turns<plan::carried>; // a wave reads the plane before, too
 
 struct State {
     // sum[l - 1][r][e][k] gathers the point of level l that is k - high_z planes from the latest
@@ -269,8 +275,9 @@ __device__ __forceinline__ void pass_on(Walk &w, State &s, const Iteration &i, i
 
 // What a level takes.
 template <int level, Care care>
-__device__ __forceinline__ void take_level(const Walk &w, const State &s, const KeptBits &bits,
-                                           const Iteration &i, Rows &row, Patch &older) {
+__device__ __forceinline__ void take_level(const Walk &w, const State &s, const LevelTurns &turns,
+                                           const KeptBits &bits, const Iteration &i, Rows &row,
+                                           Patch &older) {
 #if defined(PLAN_NARROW)
     if constexpr (level == 1)
         read_loaded(w, i, row);
@@ -283,6 +290,8 @@ __device__ __forceinline__ void take_level(const Walk &w, const State &s, const 
         copy_images<care>(bits, row);
     if constexpr (plan::carried > 1)
         read_older<level>(w, i, older);
+    if constexpr (level == 1)
+        turns.leave(i.number);
 }
 
 // Compilers move no load before a store, so what waits for shared memory waits one after the other.
@@ -292,9 +301,9 @@ constexpr bool read_ahead = plan::corners || sizeof(Real) > 4;
 
 // The last level first: it takes what the one below made before, and that one then makes anew.
 template <int level, Care care>
-__device__ __forceinline__ void make_levels(Walk &w, State &s, const KeptBits &bits,
-                                            const Iteration &i, const Rows &row,
-                                            const Patch &older) {
+__device__ __forceinline__ void make_levels(Walk &w, State &s, const LevelTurns &turns,
+                                            const KeptBits &bits, const Iteration &i,
+                                            const Rows &row, const Patch &older) {
     const int arrived = i.number - (level - 1) * lag;
     Patch out;
     if (plan::images && (copies<2, 0> || copies<2, 1>) && care == Care::all &&
@@ -306,11 +315,11 @@ __device__ __forceinline__ void make_levels(Walk &w, State &s, const KeptBits &b
         Rows next;
         Patch next_older;
         if constexpr (read_ahead)
-            take_level<level - 1, care>(w, s, bits, i, next, next_older);
+            take_level<level - 1, care>(w, s, turns, bits, i, next, next_older);
         pass_on<level>(w, s, i, arrived - plan::high_z, out);
         if constexpr (!read_ahead)
-            take_level<level - 1, care>(w, s, bits, i, next, next_older);
-        make_levels<level - 1, care>(w, s, bits, i, next, next_older);
+            take_level<level - 1, care>(w, s, turns, bits, i, next, next_older);
+        make_levels<level - 1, care>(w, s, turns, bits, i, next, next_older);
     } else {
         pass_on<level>(w, s, i, arrived - plan::high_z, out);
     }
@@ -319,8 +328,8 @@ __device__ __forceinline__ void make_levels(Walk &w, State &s, const KeptBits &b
 // All levels, from iteration i.number on until `until`. Warps of a block may be in different calls
 // of this: a barrier counts who arrives, wherever that is.
 template <Care care>
-__device__ __forceinline__ void make_planes(Walk &w, State &s, Iteration &i, int until) {
-    constexpr int ahead = plan::ring - plan::carried; // a wave reads the plane before, too
+__device__ __forceinline__ void make_planes(Walk &w, State &s, const LevelTurns &turns,
+                                            Iteration &i, int until) {
     KeptBits bits = {};
     if constexpr (care != Care::none) {
         bits.columns = w.kept_columns();
@@ -329,18 +338,18 @@ __device__ __forceinline__ void make_planes(Walk &w, State &s, Iteration &i, int
             w.place_images(bits);
     }
     while (i.number < until) {
-        copies_wait<ahead - 1>();
-        __syncthreads(); // the levels' planes and the ring's next are complete; all have read the
-                         // last
-        const int free = i.slot >= plan::carried ? i.slot - plan::carried : i.slot + ahead;
+        turns.await_plane(w, i.number);
+        turns.await_neighbours(i.number);
         Rows row;
         Patch older;
         if constexpr (read_ahead)
-            take_level<plan::time, care>(w, s, bits, i, row, older);
-        w.load_plane(i.number + ahead, free * tile::plane * element);
+            take_level<plan::time, care>(w, s, turns, bits, i, row, older);
+        turns.copy_ahead(w, i.number, i.slot);
         if constexpr (!read_ahead)
-            take_level<plan::time, care>(w, s, bits, i, row, older);
-        make_levels<plan::time, care>(w, s, bits, i, row, older);
+            take_level<plan::time, care>(w, s, turns, bits, i, row, older);
+        make_levels<plan::time, care>(w, s, turns, bits, i, row, older);
+        turns.made(i.number);
+        turns.end(w, i.number);
         ++i.number;
         i.slot = i.slot + 1 < plan::ring ? i.slot + 1 : 0;
     }
@@ -349,10 +358,8 @@ __device__ __forceinline__ void make_planes(Walk &w, State &s, Iteration &i, int
 extern "C" __global__ void __launch_bounds__(plan::threads, plan::blocks)
     STENCIL_KERNEL(const __grid_constant__ Arguments arguments) {
     Walk w(arguments);
+    const LevelTurns turns(w);
     State s = {};
-#pragma unroll 1
-    for (int k = 0; k + plan::carried < plan::ring; ++k)
-        w.load_plane(k, k * tile::plane * element);
 
     // From `first` to `end` no level meets a plane that is kept.
     constexpr int reach = (plan::time - 1) * lag + plan::high_z; // of the levels' planes
@@ -367,14 +374,14 @@ extern "C" __global__ void __launch_bounds__(plan::threads, plan::blocks)
         const bool middle = i.number >= first && i.number < end;
         const int until = i.number < first ? first : middle ? end : iterations;
         if (middle && care == Care::none)
-            make_planes<Care::none>(w, s, i, until);
+            make_planes<Care::none>(w, s, turns, i, until);
         else if (middle && care == Care::left)
-            make_planes<Care::left>(w, s, i, until);
+            make_planes<Care::left>(w, s, turns, i, until);
         else if (middle && care == Care::right)
-            make_planes<Care::right>(w, s, i, until);
+            make_planes<Care::right>(w, s, turns, i, until);
         else if (middle && care == Care::rows)
-            make_planes<Care::rows>(w, s, i, until);
+            make_planes<Care::rows>(w, s, turns, i, until);
         else
-            make_planes<Care::all>(w, s, i, until);
+            make_planes<Care::all>(w, s, turns, i, until);
     } while (i.number < iterations);
 }

@@ -36,79 +36,18 @@
 #include "images.cuh"
 #include "kept.cuh"
 #include "patch_walk.cuh"
-#if PLAN_BOXES
-#include "arch/neighbours.cuh"
-#endif
+#include "turns.cuh"
 
 constexpr int reach = plan::high_z;  // h, to all sides
 constexpr int held = 2 * reach - 1;  // sums of a point between turns
 constexpr int own_plane = reach - 1; // the one of the plane that arrived before
 
+using StarTurns = Turns<2>; // the plane before is read, too
+
 struct State {
     Real sum[plan::time][plan::lane_y][plan::lane_x][held];
     Patch newest[plan::time]; // of the level below
 };
-
-// ---- planes from memory, and the turns of warps --------------------------------------------
-
-#if PLAN_BOXES
-struct Turns {
-    PlaneSlots<plan::ring, plan::threads / warp_size> planes;
-
-    __device__ __forceinline__ explicit Turns(const Walk &w)
-        : planes(shared_at(tile::elements * element)) {
-        for (int plane = 0; plane < plan::ring; ++plane)
-            ask(w, plane);
-    }
-    __device__ __forceinline__ void ask(const Walk &w, int plane) const {
-        if (plane < w.loaded)
-            planes.ask(plane, shared_at(plane % plan::ring * tile::plane * element),
-                       tile::plane * element, w.a.map[0], int(w.origin.x), int(w.origin.y),
-                       int(w.origin.z) + plane);
-    }
-    __device__ __forceinline__ void await_plane(Walk &, int turn) const {
-        planes.await_plane(turn);
-    }
-    __device__ __forceinline__ void await_neighbours(int turn) const {
-        planes.await_neighbours(turn - 1);
-    }
-    __device__ __forceinline__ void leave(int plane) const {
-        planes.leave(plane);
-    }
-    __device__ __forceinline__ void made(int turn) const {
-        planes.end_turn(turn);
-    }
-    // The plane that takes the place of the one that all have left in the turn before, or soon
-    // will.
-    __device__ __forceinline__ void end(const Walk &w, int turn) const {
-        if (turn >= 2)
-            ask(w, turn - 2 + plan::ring);
-    }
-};
-#else
-struct Turns {
-    static constexpr int ahead = plan::ring - 2; // the plane before is read, too
-
-    __device__ __forceinline__ explicit Turns(Walk &w) {
-#pragma unroll 1
-        for (int plane = 0; plane < ahead; ++plane)
-            w.load_plane(plane, plane * tile::plane * element);
-    }
-    __device__ __forceinline__ void await_plane(Walk &w, int turn) const {
-        copies_wait<ahead - 1>();
-        __syncthreads(); // the plane is there, and what all made in the turn before
-        w.load_plane(turn + ahead, (turn + ahead) % plan::ring * tile::plane * element);
-    }
-    __device__ __forceinline__ void await_neighbours(int) const {
-    }
-    __device__ __forceinline__ void leave(int) const {
-    }
-    __device__ __forceinline__ void made(int) const {
-    }
-    __device__ __forceinline__ void end(const Walk &, int) const {
-    }
-};
-#endif
 
 // Where the rows of a level's plane lie that was made in a turn, levels from 1 on.
 __device__ __forceinline__ int level_at(int first, int level, int turn) {
@@ -305,7 +244,7 @@ __device__ __forceinline__ void make_levels(const Walk &w, State &s, const KeptB
 
 // Turns from `turn` to `until`. Warps of a block may be in different calls of this.
 template <Care care>
-__device__ __forceinline__ void make_planes(Walk &w, State &s, const Turns &turns, int &turn,
+__device__ __forceinline__ void make_planes(Walk &w, State &s, const StarTurns &turns, int &turn,
                                             int until) {
     KeptBits bits = {};
     if constexpr (care != Care::none) {
@@ -320,6 +259,7 @@ __device__ __forceinline__ void make_planes(Walk &w, State &s, const Turns &turn
             turns.leave(turn - 1);
         }
         turns.await_plane(w, turn);
+        turns.copy_ahead(w, turn, turn % plan::ring);
         Patch plane;
 #pragma unroll
         for (int r = 0; r < plan::lane_y; ++r) {
@@ -344,7 +284,7 @@ __device__ __forceinline__ void make_planes(Walk &w, State &s, const Turns &turn
 extern "C" __global__ void __launch_bounds__(plan::threads, plan::blocks)
     STENCIL_KERNEL(const __grid_constant__ Arguments arguments) {
     Walk w(arguments);
-    const Turns turns(w);
+    const StarTurns turns(w);
     State s = {};
 
     // From `first` to `end` no level meets a plane that is kept.

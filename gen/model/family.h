@@ -158,7 +158,7 @@ struct family {
 
     /* Plans of a plans file are found by a spec's key, or also by a class: "scan # bytes", where #
        stands for a number. NULL: by the key alone. */
-    const char *plans_class;
+    const char *plans_classes[2];
 
     /* The line of the plan that a build of the request makes. Fails as `build` does. */
     const char *(*plan)(job *, const subject *, const family_request *);

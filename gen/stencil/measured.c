@@ -32,6 +32,7 @@ static const double another_kind = 1000;
 
 typedef struct known {
     schedule schedule; /* without its walk */
+    int walk;          /* 0: it has none, or not an open one */
     double parts;      /* that blocks cut the walked axis into */
     int64_t size[AXES];
     double kept; /* by the second-level cache */
@@ -57,15 +58,32 @@ static schedule without_walk(const schedule *s, int dims, const int64_t size[AXE
     return out;
 }
 
-/* The class of plans (gen/model/plans.h) that a stencil is of: dimensions, points and radius
-   together tell stars from boxes, and cells of 16 bits make another class. NULL where rates say
-   nothing of it, because it has several fields or is not linear. */
-static const char *plan_measured_class(job *j, const plan_facts *f) {
+/* The classes of plans (gen/model/plans.h) that a stencil is of: dimensions, points and radius
+   together tell stars from boxes, and cells of 16 bits make another class, as do weights of which
+   no two are alike: sums share nothing then. */
+typedef struct classes {
+    const char *points;  /* NULL where rates say nothing of it: several fields, or not linear */
+    const char *weights; /* NULL where some are alike */
+} classes;
+
+static classes classes_of(job *j, const plan_facts *f) {
     const model *m = f->model;
-    return f->linear && m->field_count == 1
-               ? job_print(j, "stencil %dD %d points radius %d%s", m->dims, m->points, m->radius,
-                           model_is_narrow(m) ? " in 16 bits" : "")
-               : NULL;
+    classes c = {NULL, NULL};
+    if (!f->linear || m->field_count != 1)
+        return c;
+    c.points = job_print(j, "stencil %dD %d points radius %d%s", m->dims, m->points, m->radius,
+                         model_is_narrow(m) ? " in 16 bits" : "");
+    if (!model_is_narrow(m) && f->emitted.multiplications >= m->points)
+        c.weights = job_print(j, "stencil %dD %d weights radius %d", m->dims, m->points, m->radius);
+    return c;
+}
+
+/* Whether there are lines of the class. */
+static bool has_lines(const plans *all, const char *class, dtype type) {
+    bool any = false;
+    for (int i = 0; i < all->count && class != NULL; i++)
+        any = any || plans_line_is_of(&all->list[i], class, type);
+    return any;
 }
 
 /* A rate counts where its plan can still be made. */
@@ -81,8 +99,11 @@ static bool note(job *j, const plans_line *r, const plan_facts *f, const gpu *t,
     const int64_t *size = out->size;
     out->schedule = without_walk(&p->schedule, f->model->dims, size, &out->parts); /* complete */
     const int axis = plan_walk_axis(p);
-    if (plan_method(p)->walks_open && axis >= 0) /* no further than the end of the grid */
-        plan_set_walk(p, s.coarsen[axis] < size[axis] ? s.coarsen[axis] : (int)size[axis]);
+    out->walk = 0;
+    if (plan_method(p)->walks_open && axis >= 0) { /* no further than the end of the grid */
+        out->walk = s.coarsen[axis] < size[axis] ? s.coarsen[axis] : (int)size[axis];
+        plan_set_walk(p, out->walk);
+    }
     plan_cost(p, size);
     out->kept = plan_in_cache(p, size);
     const double updates = (double)size[0] * (double)size[1] * (double)size[2] * s.time;
@@ -100,15 +121,19 @@ static bool is_rate(const plans_line *l, const model *m) {
 
 plan_measured *plan_measured_new(job *j, const plan_facts *f, const gpu *t) {
     plan_measured *known_here = job_alloc(j, sizeof *known_here);
-    const char *class = plan_measured_class(j, f);
-    if (class == NULL || t->processor != NULL)
+    const classes c = classes_of(j, f);
+    if (c.points == NULL || t->processor != NULL)
         return known_here;
     const plans *all = plans_known(j, t);
+    const bool own = has_lines(all, c.weights, f->model->dtype); /* of several steps, instead */
     known_here->all = job_array(j, (size_t)all->count, sizeof *known_here->all);
     for (int i = 0; i < all->count; i++) {
         const plans_line *l = &all->list[i];
-        if (!plans_line_is_of(l, class, f->model->dtype) || !is_rate(l, f->model) ||
-            !note(j, l, f, t, &known_here->all[known_here->count]))
+        const bool of_weights = own && plans_line_is_of(l, c.weights, f->model->dtype);
+        known *out = &known_here->all[known_here->count];
+        if ((!of_weights && !plans_line_is_of(l, c.points, f->model->dtype)) ||
+            !is_rate(l, f->model) || !note(j, l, f, t, out) ||
+            (own && !of_weights && methods[out->schedule.method]->fused))
             continue;
         if (known_here->count++ == 0)
             known_here->board = l->board->name;
@@ -118,6 +143,16 @@ plan_measured *plan_measured_new(job *j, const plan_facts *f, const gpu *t) {
 
 int plan_measured_count(const plan_measured *m) {
     return m->count;
+}
+
+int plan_measured_walk(const plan_measured *m, int number, const plan *p,
+                       const int64_t size[AXES]) {
+    double parts;
+    const known *k = &m->all[number];
+    const schedule s = without_walk(&p->schedule, p->facts->model->dims, size, &parts);
+    return memcmp(&k->schedule, &s, sizeof s) == 0 && memcmp(k->size, size, sizeof k->size) == 0
+               ? k->walk
+               : 0;
 }
 
 const char *plan_measured_board(const plan_measured *m) {

@@ -242,17 +242,21 @@ int search_widest_numbers(const search *s) {
 
 enum { LEAST_WALK = 16, MOST_WAVES = 6, FEW_PARTS = 6 };
 
-static void try_walk(search *s, const plan *fitting, int axis, double parts) {
-    const double walk = ceil((double)s->size[axis] / parts);
+static void try_walk(search *s, const plan *fitting, int walk) {
     plan *p = job_alloc(s->job, sizeof *p);
     *p = *fitting;
-    plan_set_walk(p, walk > 65536 ? 65536 : walk < LEAST_WALK ? LEAST_WALK : (int)walk);
+    plan_set_walk(p, walk);
     plan_cost(p, s->size);
     search_keep(s, p);
 }
 
+static void try_parts(search *s, const plan *fitting, int axis, double parts) {
+    const double walk = ceil((double)s->size[axis] / parts);
+    try_walk(s, fitting, walk > 65536 ? 65536 : walk < LEAST_WALK ? LEAST_WALK : (int)walk);
+}
+
 /* How far blocks walk decides how many waves of blocks there are. Tried are a few parts of the
-   walked axis, and as many parts as fill the multiprocessors once, twice … */
+   walked axis, as many parts as fill the multiprocessors once, twice …, and what was measured. */
 static void try_walks(search *s, const plan *fitting, int axis) {
     double columns = 1;
     for (int k = 0; k < LANE_AXES; k++)
@@ -260,11 +264,16 @@ static void try_walks(search *s, const plan *fitting, int axis) {
             columns *= ceil((double)s->size[fitting->axes[k]] / fitting->per_block[k]);
     const double wave = (double)s->gpu->multiprocessors * plan_resident(fitting);
     for (int parts = 1; parts <= FEW_PARTS; parts++)
-        try_walk(s, fitting, axis, parts);
+        try_parts(s, fitting, axis, parts);
     for (int waves = 1; waves <= MOST_WAVES; waves++) {
         const double parts = floor(waves * wave / columns);
         if (parts > FEW_PARTS)
-            try_walk(s, fitting, axis, parts);
+            try_parts(s, fitting, axis, parts);
+    }
+    for (int i = 0; i < plan_measured_count(s->measured); i++) {
+        const int walk = plan_measured_walk(s->measured, i, fitting, s->size);
+        if (walk > 0)
+            try_walk(s, fitting, walk);
     }
 }
 

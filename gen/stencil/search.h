@@ -37,6 +37,10 @@ double plan_measured_factor(const plan_measured *, const plan *, const int64_t s
 
 int plan_measured_count(const plan_measured *);
 
+/* How far blocks walked in a measurement, from 0 on, of this plan's schedule at this size; 0: it is
+   of another schedule or size. */
+int plan_measured_walk(const plan_measured *, int number, const plan *, const int64_t size[AXES]);
+
 /* The name of the board that the rates were measured on; NULL where there are none. */
 const char *plan_measured_board(const plan_measured *);
 

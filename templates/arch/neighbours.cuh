@@ -8,13 +8,15 @@
 //     left      a barrier a slot: each warp, when it has read the plane
 //     made      two barriers a warp, in turns: it has stored what its neighbours read
 //
-// A warp is at most one turn ahead of its neighbours, so two barriers are enough. All lanes wait: a
-// warp whose lanes may part keeps what is the same for all of them in a register of each.
+// A warp is at most one turn ahead of its neighbours, so two barriers are enough. All lanes arrive,
+// each for its own loads and stores, as detectors of races understand it, too. All lanes wait: a warp
+// whose lanes may part keeps what is the same for all of them in a register of each.
 template <int slots, int warps> struct PlaneSlots {
     unsigned at;
     int number; // of the warp
 
     static constexpr int words = 2 * slots + 2 * warps; // of 8 bytes
+    static constexpr int threads = 32 * warps;
 
     // By all threads of the block, before anything else; ends with a barrier.
     __device__ __forceinline__ explicit PlaneSlots(void *words_of_8_bytes)
@@ -23,7 +25,7 @@ template <int slots, int warps> struct PlaneSlots {
         if (threadIdx.x == 0) {
             for (int i = 0; i < words; ++i)
                 asm volatile("mbarrier.init.shared.b64 [%0], %1;" ::"r"(at + 8 * i),
-                             "r"(i >= slots && i < 2 * slots ? warps : 1));
+                             "r"(i < slots ? 1 : i < 2 * slots ? threads : 32));
             asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
         }
         __syncthreads(); // nobody waits for what is not initialised
@@ -50,9 +52,8 @@ template <int slots, int warps> struct PlaneSlots {
     }
     // By the lanes of a warp together, as all below.
     static __device__ __forceinline__ void arrive(unsigned barrier) {
-        __syncwarp(); // all lanes have read, and what they stored is there
-        if (threadIdx.x % 32 == 0)
-            asm volatile("mbarrier.arrive.shared.b64 _, [%0];" ::"r"(barrier) : "memory");
+        __syncwarp(); // what lanes stored for each other is there, too
+        asm volatile("mbarrier.arrive.shared.b64 _, [%0];" ::"r"(barrier) : "memory");
     }
 
     // Asks for a plane, a box of so many bytes, when the one before in its slot has been read. One

@@ -140,6 +140,7 @@ keep("overlapped_grayscott2d", "grayscott2d", "overlapped time=3 tile=24x16", "f
 keep("rows_star3d", "star3d2", "rows tile=512x8x16 vec=1 time=1", "float", "mixed")
 keep("stars_heat3d", "heat3d", "temporal time=2 tile=24x24 lane=4x4 coarsen=z20")
 keep("levels_box3d", "box3d1", "temporal time=2 tile=24x12 lane=4x2 coarsen=z40", "double", "mirror")
+keep("levels_boxes3d", "box3d1", "temporal time=2 tile=28x12 lane=2x2 coarsen=z40", "double", "fixed")
 keep("cascade_wave2d", "wave2d", "temporal time=4 lane=4 coarsen=y64", "float", "zero")
 cases[#cases].places[1].steps = { 4 } -- one launch makes several steps only in a run
 keep("cascade_pair3d", "pair3d", "temporal time=2 tile=24x12 lane=4x2 coarsen=z20", "float", "mirror")

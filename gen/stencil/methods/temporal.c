@@ -269,7 +269,7 @@ static const form *choose(const plan_facts *f, const schedule *s) {
     static const form *const forms[AXES] = {&temporal_line, &temporal_pipeline, &temporal_levels};
     if (!keeps_sums(f))
         return &temporal_cascade;
-    return temporal_is_star(f) && temporal_has_star_lanes(f, s) ? &temporal_stars
+    return temporal_is_star(f) && temporal_has_pack_lanes(f, s) ? &temporal_stars
                                                                 : forms[f->model->dims - 1];
 }
 

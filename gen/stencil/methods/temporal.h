@@ -52,9 +52,17 @@ const char *temporal_lay_patches(job *, plan *);
 size_t temporal_patch_bytes(const plan *);
 void temporal_write_patches(text *, const plan *);
 
-/* Whether the form of stars serves an update of partial sums, and such lanes. */
+/* Whether the form of stars serves an update of partial sums. */
 bool temporal_is_star(const plan_facts *);
-bool temporal_has_star_lanes(const plan_facts *, const schedule *);
+
+/* Both take planes by boxes where these leave what the sides ask for. temporal_has_pack_lanes: a
+   lane's points of a row are one pack, as boxes leave them; temporal_boxes_bytes: with the barriers
+   of templates/arch/neighbours.cuh. */
+bool temporal_has_pack_lanes(const plan_facts *, const schedule *);
+bool temporal_by_boxes(const plan *);
+int64_t temporal_boxes_bytes(const plan *);
+bool temporal_box(const plan *, const plan_array *, int box[AXES]);
+void temporal_write_boxes(text *, bool);
 
 /* Whether the pipeline makes steps of an update of two levels; the model of its sums; and the grid
    that takes the level before the newest one: the layers follow the arrays (−1: one level). */

@@ -5,8 +5,11 @@
 #include <math.h>
 
 enum {
-    LEVELS_INPUT = 3, /* planes; of a wave one more, which it reads twice */
-    MAX_PATCH = 32,   /* points of a lane; a bit for each */
+    LEVELS_INPUT = 3,  /* planes; of a wave one more, which it reads twice */
+    BOXES_INPUT = 4,   /* by boxes: neighbouring warps may be in turns next to each other */
+    MAX_PATCH = 32,    /* points of a lane; a bit for each */
+    MOST_EXTENT = 256, /* of a box along an axis */
+    MBARRIER_BYTES = 8,
 };
 
 /* Levels that a step reads: of a wave two. */
@@ -115,15 +118,65 @@ const char *temporal_lay_patches(job *j, plan *p) {
     return NULL;
 }
 
+/* ---- boxes ----------------------------------------------------------------------------------- */
+
+bool temporal_has_pack_lanes(const plan_facts *f, const schedule *s) {
+    const int pack = MAX_PACK_BYTES / (int)dtype_words[f->model->dtype].bytes;
+    return s->lane[0] == pack && s->vector == pack;
+}
+
+/* What lies outside of the grid comes as zeros, which fixed sides do not use. */
+bool temporal_by_boxes(const plan *p) {
+    const model *m = p->facts->model;
+    for (int axis = 0; axis < AXES; axis++)
+        for (int side = 0; side < 2; side++)
+            if (m->sides[axis][side].kind != BOUNDARY_FIXED &&
+                m->sides[axis][side].kind != BOUNDARY_ZERO)
+                return false;
+    return gpu_has_bulk(p->gpu) && p->fused.width[1] <= MOST_EXTENT;
+}
+
+int64_t temporal_boxes_bytes(const plan *p) {
+    const int64_t words = 2 * p->fused.input + 2 * (plan_threads(p) / WARP);
+    return (int64_t)temporal_patch_bytes(p) + words * MBARRIER_BYTES;
+}
+
+bool temporal_box(const plan *p, const plan_array *a, int box[AXES]) {
+    (void)a;
+    box[0] = p->fused.width[0];
+    box[1] = p->fused.width[1];
+    box[2] = 1;
+    return temporal_by_boxes(p);
+}
+
+void temporal_write_boxes(text *t, bool by_boxes) {
+    text_printf(t, "#define PLAN_BOXES %d // bulk copies bring planes of several steps\n",
+                by_boxes);
+}
+
+/* Lays out the planes of shapes with corners by boxes, where these serve them; false: they do not,
+   or a multiprocessor has no room. */
+static bool take_boxes(plan *p) {
+    p->fused.input = BOXES_INPUT;
+    return p->facts->corners && carried(p) == 1 && !model_is_narrow(p->facts->model) &&
+           temporal_has_pack_lanes(p->facts, &p->schedule) && temporal_by_boxes(p) &&
+           temporal_boxes_bytes(p) <= p->gpu->shared_per_block;
+}
+
 static const char *fit(job *j, plan *p) {
     const char *refusal = temporal_lay_patches(j, p);
     if (refusal != NULL)
         return refusal;
-    p->fused.input = LEVELS_INPUT + carried(p) - 1;
     p->fused.corners = p->facts->corners;
     temporal_need_images(p);
     refusal = temporal_check_registers(j, p, choose_keep(p));
-    return refusal != NULL ? refusal : plan_take_shared(j, p, (int64_t)temporal_patch_bytes(p));
+    if (refusal != NULL)
+        return refusal;
+    p->fused.boxes = take_boxes(p);
+    if (p->fused.boxes)
+        return plan_take_shared(j, p, temporal_boxes_bytes(p));
+    p->fused.input = LEVELS_INPUT + carried(p) - 1;
+    return plan_take_shared(j, p, (int64_t)temporal_patch_bytes(p));
 }
 
 /* ---- its cost -------------------------------------------------------------------------------- */
@@ -183,6 +236,15 @@ void temporal_write_patches(text *t, const plan *p) {
     temporal_write_images(t, p);
 }
 
+static void macros(text *t, const plan *p, bool packs, bool only_written) {
+    (void)only_written;
+    temporal_write_boxes(t, packs && p->fused.boxes);
+}
+
+static bool box(const plan *p, const plan_array *a, int out[AXES]) {
+    return temporal_box(p, a, out) && p->fused.boxes;
+}
+
 static void constants(text *t, const plan *p, const program *program) {
     (void)program;
     temporal_write_patches(t, p);
@@ -212,7 +274,9 @@ const form temporal_levels = {.file = "levels.cu",
                               .sums_of = temporal_wave_sums,
                               .fit = fit,
                               .cost = cost,
+                              .macros = macros,
                               .constants = constants,
+                              .box = box,
                               .together = together};
 
 /* What is tried where the constraints leave it open. */

@@ -10,8 +10,6 @@
 enum {
     STAR_INPUT = 4, /* planes: two that are read, and two on their way */
     MOST_REACH = 2,
-    MOST_EXTENT = 256, /* of a box along an axis */
-    MBARRIER_BYTES = 8,
 };
 
 /* Whether each side of each axis is as far, and nothing lies elsewhere. Images would need planes of
@@ -31,29 +29,6 @@ bool temporal_is_star(const plan_facts *f) {
     return true;
 }
 
-/* Whether a lane's points of a row are one pack, as loads by boxes leave them. */
-bool temporal_has_star_lanes(const plan_facts *f, const schedule *s) {
-    const int pack = MAX_PACK_BYTES / (int)dtype_words[f->model->dtype].bytes;
-    return s->lane[0] == pack && s->vector == pack;
-}
-
-/* Whether boxes bring planes of rows of packs: what lies outside of the grid comes as zeros, which
-   fixed sides do not use. */
-static bool by_boxes(const plan *p) {
-    const model *m = p->facts->model;
-    for (int axis = 0; axis < AXES; axis++)
-        for (int side = 0; side < 2; side++)
-            if (m->sides[axis][side].kind != BOUNDARY_FIXED &&
-                m->sides[axis][side].kind != BOUNDARY_ZERO)
-                return false;
-    return gpu_has_bulk(p->gpu) && p->fused.width[1] <= MOST_EXTENT;
-}
-
-static int64_t bytes_of(const plan *p) {
-    const int64_t words = 2 * STAR_INPUT + 2 * (plan_threads(p) / WARP); /* of PlaneSlots */
-    return (int64_t)temporal_patch_bytes(p) + words * MBARRIER_BYTES;
-}
-
 /* Two values of a point for each level and cell that it reaches; and as many again for half of them
    at a time, as ptxas needs for patches of 8 to 16 points. */
 static int64_t registers(const plan *p) {
@@ -69,7 +44,7 @@ static const char *fit(job *j, plan *p) {
     p->fused.input = STAR_INPUT;
     p->fused.keep = true;
     refusal = temporal_check_registers(j, p, registers(p));
-    return refusal != NULL ? refusal : plan_take_shared(j, p, bytes_of(p));
+    return refusal != NULL ? refusal : plan_take_shared(j, p, temporal_boxes_bytes(p));
 }
 
 /* ---- its cost -------------------------------------------------------------------------------- */
@@ -106,8 +81,7 @@ static void cost(plan *p, const int64_t size[AXES]) {
 
 static void macros(text *t, const plan *p, bool packs, bool only_written) {
     (void)only_written;
-    text_printf(t, "#define PLAN_BOXES %d // bulk copies bring planes of several steps\n",
-                packs && by_boxes(p));
+    temporal_write_boxes(t, packs && temporal_by_boxes(p));
 }
 
 static void constants(text *t, const plan *p, const program *program) {
@@ -141,14 +115,6 @@ static void definitions(text *t, const plan *p) {
     text_add(t, "\n");
 }
 
-static bool box(const plan *p, const plan_array *a, int out[AXES]) {
-    (void)a;
-    out[0] = p->fused.width[0];
-    out[1] = p->fused.width[1];
-    out[2] = 1;
-    return by_boxes(p);
-}
-
 static void needs(const plan *p, program_needs *n) {
     n->multiple = p->schedule.vector;
 }
@@ -169,5 +135,5 @@ const form temporal_stars = {.file = "stars.cu",
                              .macros = macros,
                              .constants = constants,
                              .definitions = definitions,
-                             .box = box,
+                             .box = temporal_box,
                              .together = together};

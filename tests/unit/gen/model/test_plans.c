@@ -169,6 +169,7 @@ static void flaws_body(job *j) {
     } cases[] = {
         {"stencil 3D 13 points radius 2", "streamed tile=32x8", NULL},
         {"stencil 3D 13 points radius 2 in 16 bits", "bulk tile=192x32", NULL},
+        {"stencil 3D 27 weights radius 1", "temporal tile=60x44", NULL},
         {"stencil " KEY, "naive tile=32x8", NULL},
         {"merge " KEY, "merge-path threads=256", NULL},
         {"scan 4 bytes", "persistent threads=256", NULL},
@@ -176,6 +177,8 @@ static void flaws_body(job *j) {
         {"stencil 3D 13 points", "naive", "there is no class 'stencil 3D 13 points'"},
         {"stencil xD 13 points radius 2", "naive",
          "there is no class 'stencil xD 13 points radius 2'"},
+        {"stencil 3D 27 weights radius 1 in 16 bits", "naive",
+         "there is no class 'stencil 3D 27 weights radius 1 in 16 bits'"},
         {"stencil 3D 13 points radius 2 in 17 bits", "naive",
          "there is no class 'stencil 3D 13 points radius 2 in 17 bits'"},
         {"scan 4 bytes and", "persistent", "there is no class 'scan 4 bytes and'"},

@@ -14,7 +14,8 @@
 typedef struct rate {
     const char *gpu;
     int dims, points, radius;
-    bool narrow; /* its cells are half */
+    bool narrow;   /* its cells are half */
+    bool distinct; /* no two weights are alike */
     dtype dtype;
     const char *schedule;
     int64_t size[AXES];
@@ -30,8 +31,11 @@ static void read_board(job *j, const char *board) {
         const plans_line *l = &all->list[i];
         rate r = {
             .gpu = board, .dtype = dtype_find(l->dtype), .schedule = l->plan, .rate = l->rate};
-        if (sscanf(l->class, "stencil %dD %d points radius %d", &r.dims, &r.points, &r.radius) != 3)
+        char word[8];
+        if (sscanf(l->class, "stencil %dD %d %7s radius %d", &r.dims, &r.points, word, &r.radius) !=
+            4)
             continue;
+        r.distinct = strcmp(word, "weights") == 0;
         r.narrow = strstr(l->class, " in 16 bits") != NULL;
         for (int axis = 0; axis < AXES; axis++)
             r.size[axis] = axis < r.dims ? l->size[axis] : 1;
@@ -57,8 +61,8 @@ static int leave(void **state) {
     return 0;
 }
 
-/* The spec of a row: the heat equation's stars, boxes of weights that fall with the distance, and
-   the centre, faces and edges of a cube. */
+/* The spec of a row: the heat equation's stars, boxes of weights that fall with the distance or are
+   all different, and the centre, faces and edges of a cube. */
 static const char *spec_text(const rate *r) {
     static char text[512];
     const bool star = r->points == 2 * r->dims * r->radius + 1;
@@ -78,6 +82,13 @@ static const char *spec_text(const rate *r) {
                  "end end end\n"
                  "return stencil { name = 's', shape = points(p), dtype = '%s', coefficients = w }",
                  dtype);
+    else if (r->distinct)
+        snprintf(text, sizeof text,
+                 "local w = {}\n"
+                 "for i = 1, %d do w[i] = i / 1000 end\n"
+                 "return stencil { name = 's', shape = box(%d, %d), dtype = '%s', coefficients = w "
+                 "}",
+                 r->points, r->dims, r->radius, dtype);
     else
         snprintf(
             text, sizeof text,
@@ -130,7 +141,8 @@ static bool of_one_step(const rate *r) {
 static bool same_case(const rate *a, const rate *b) {
     return a->gpu == b->gpu && of_one_step(a) == of_one_step(b) && a->dims == b->dims &&
            a->points == b->points && a->radius == b->radius && a->dtype == b->dtype &&
-           a->narrow == b->narrow && memcmp(a->size, b->size, sizeof a->size) == 0;
+           a->narrow == b->narrow && a->distinct == b->distinct &&
+           memcmp(a->size, b->size, sizeof a->size) == 0;
 }
 
 static double rate_of(const rate *of, const char *line) {
