@@ -47,7 +47,8 @@ __device__ __forceinline__ Strip place_strip(const Arguments &a, Index number) {
     Strip s;
     // Walks at an end of the grid take longer, so the last ones begin first.
 #if defined(PLAN_WAVE)
-    const int walk = int(PLAN_WALK), place = walk == 0 ? int(gridDim.z) - 1 : walk - 1;
+    const int walk = int(walk_in_turn(blockIdx.z, gridDim.z, gridDim.x)),
+              place = walk == 0 ? int(gridDim.z) - 1 : walk - 1;
 #else
     const int place = blockIdx.z == 0 ? int(gridDim.z) - 1 : int(blockIdx.z) - 1;
 #endif

@@ -63,8 +63,13 @@ __device__ __forceinline__ Point first_point(const Arguments &a) {
 #if defined(PLAN_AWAITS)
     await_with(block);
 #endif
+#if defined(PLAN_WAVE)
     return {a.begin[0] + Index(block) * plan::tile_x, a.begin[1],
-            a.begin[2] + Index(PLAN_WALK) * plan::walk};
+            a.begin[2] + Index(walk_in_turn(blockIdx.z, gridDim.z, gridDim.x)) * plan::walk};
+#else
+    return {a.begin[0] + Index(block) * plan::tile_x, a.begin[1],
+            a.begin[2] + Index(blockIdx.z) * plan::walk};
+#endif
 }
 #else
 // The first point of a block. Blocks run in the order of their numbers. A slab of rows goes through
@@ -121,7 +126,11 @@ struct Thread {
         await_with(block);
 #endif
         x = int(a.begin[0]) + block * plan::tile_x;
-        z = int(a.begin[2]) + int(PLAN_WALK) * plan::walk;
+#if defined(PLAN_WAVE)
+        z = int(a.begin[2]) + int(walk_in_turn(blockIdx.z, gridDim.z, gridDim.x)) * plan::walk;
+#else
+        z = int(a.begin[2]) + int(blockIdx.z) * plan::walk;
+#endif
 #else
         const Point origin = first_point(a);
         x = int(origin.x);

@@ -1,5 +1,6 @@
-// Which walk along the last axis a block makes, PLAN_WALK, and how it brings rows to the caches.
 #if defined(PLAN_WAVE)
+// Which walk along the last axis a block makes, and how it brings rows to the caches.
+//
 // The rows at the ends of a walk are read by the next one, too. In the order of blocks' numbers, a wave of
 // PLAN_WAVE blocks makes walks that are next to each other, at the same time: by the time that a walk
 // comes to its last rows, the cache has lost what the next one read first. So blocks that run at a time
@@ -15,11 +16,9 @@ __device__ __forceinline__ unsigned walk_in_turn(unsigned place, unsigned all, u
     return part * least + (part < more ? part : more) + turn;
 }
 // Rows stay in the second-level cache until the next walk has read them.
-#define PLAN_WALK walk_in_turn(blockIdx.z, gridDim.z, gridDim.x)
 #define PLAN_FETCH fetch_kept
 #define PLAN_COPY copy_async_kept
 #else
-#define PLAN_WALK blockIdx.z
 #define PLAN_FETCH fetch
 #define PLAN_COPY copy_async
 #endif
