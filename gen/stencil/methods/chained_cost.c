@@ -125,10 +125,12 @@ void chained_column_cost(plan *p, const int64_t size[AXES]) {
    % above the fit, which was low for single steps, where other methods are as fast. Where walks
    take turns, memory takes `ordered` of that, walks drift from 16 rows on, and an end of a block
    costs more, whose neighbour may run at another time: elastic waves in double, 32 rows, 1442, 1427
-   and 1405 µs with 2, 4 and 8 warps, and 16 rows 1414 with 2. */
+   and 1405 µs with 2, 4 and 8 warps, and 16 rows 1414 with 2. `wide`, `narrow`: where the two
+   points of a lane are no pack, doubles and floats: elastic waves at 5001x7001 968 and 609 µs. */
 static const struct strip_costs {
-    double copy, drift, turn, array, row, shuffle, call, few, spilled, join, idle, ordered, end;
-} strip_costs = {1.27, 0.067, 40, 3, 1.1, 0.7, 2, 1.7, 0.004, 6, 0.37, 0.89, 0.09};
+    double copy, drift, turn, array, row, shuffle, call, few, spilled, join, idle, ordered, end,
+        wide, narrow;
+} strip_costs = {1.27, 0.067, 40, 3, 1.1, 0.7, 2, 1.7, 0.004, 6, 0.37, 0.89, 0.09, 1.2, 1.5};
 
 static const double short_walk = 32, short_ordered = 16;
 
@@ -184,6 +186,12 @@ static double strip_edges(const plan *p, const int64_t size[AXES]) {
     return ends ? 1 + both * share * (1 - 1 / (plan_threads(p) / (double)WARP)) : 1;
 }
 
+/* How many times as long where a lane's two points are no pack. Of single steps, as above. */
+static double strip_apart(const plan *p, const int64_t size[AXES]) {
+    const bool packs = size[0] % p->schedule.lane[0] == 0 || p->schedule.time > 1;
+    return packs ? 1 : plan_words(p) > 1 ? strip_costs.wide : strip_costs.narrow;
+}
+
 /* Strips overlap, and what neighbours load too comes from the L2. */
 void chained_strip_cost(plan *p, const int64_t size[AXES]) {
     const model *m = p->facts->model;
@@ -213,7 +221,8 @@ void chained_strip_cost(plan *p, const int64_t size[AXES]) {
     e->instructions_per_point = w.blocks * w.turns * warps * slots * WARP / w.points;
     e->bound = issue > fmax(memory, l2) ? "instructions" : memory > l2 ? "device memory" : "the L2";
     e->seconds = pow(pow(memory, k) + pow(l2, k) + pow(issue, k), 1 / k) *
-                     (1 + strip_costs.idle * (w.idle - 1)) * strip_edges(p, size) +
+                     (1 + strip_costs.idle * (w.idle - 1)) * strip_edges(p, size) *
+                     strip_apart(p, size) +
                  3e-6;
 }
 
