@@ -1,7 +1,7 @@
 /* Decoupled look-back over many tiles. On the cpu device the predecessor of a tile has nearly
    always published its prefix. Here only every n-th tile, or group of tiles, publishes one, and
    the results must be the same. A launch must also not take what an earlier launch left in its
-   temporary memory. A run has a drawn third of the steps with each operator. */
+   temporary memory. A run has a drawn fifth of the steps with each operator. */
 #include "tests/unit/draw.h"
 #include "tests/unit/gen/lists/family_scene.h"
 #include "tests/unit/group.h"
@@ -49,7 +49,7 @@ static void test_order(void **state) {
     };
     for (size_t t = 0; t < sizeof texts / sizeof *texts; t++)
         for (int k = 0; k < STEPS; k++) {
-            if (!drawn(t + (uint64_t)k, 3))
+            if (!drawn(t + (uint64_t)k, 5))
                 continue;
             char text[512];
             snprintf(text, sizeof text,
@@ -75,7 +75,7 @@ static void test_sums(void **state) {
     };
     for (size_t t = 0; t < sizeof texts / sizeof *texts; t++)
         for (int k = 0; k < STEPS; k++) {
-            if (!drawn(t + (uint64_t)k, 3))
+            if (!drawn(t + (uint64_t)k, 5))
                 continue;
             scene s;
             open_sparse(&s, texts[t], "look-back threads=64 items=2", steps[k]);

@@ -1,5 +1,5 @@
 /* Reductions on the cpu device: segments, own operators, two inputs, special values, refusals. The
-   cases have the product of operators, dtypes, algorithms and sizes. A run has a drawn half of the
+   cases have the product of operators, dtypes, algorithms and sizes. A run has a drawn third of the
    products here. */
 #include "tests/unit/draw.h"
 #include "tests/unit/gen/lists/family_scene.h"
@@ -32,7 +32,7 @@ static void test_segments(void **state) {
     static const int64_t segments[] = {1, 2, 7, 100, 3000};
     for (int m = 0; m < 3; m++)
         for (int d = 0; d < DTYPES; d++) {
-            if (!drawn((uint64_t)(m + d), 2))
+            if (!drawn((uint64_t)(m + d), 3))
                 continue;
             scene s;
             scene_open(&s, reduce_text(dtypes[d], more[m]), "threads=64 blocks=6");
@@ -83,7 +83,7 @@ static void test_own_operators(void **state) {
         for (int a = 0; a < ALGORITHMS; a++)
             for (int d = 0; d < DTYPES; d++) {
                 if ((o != 1 && strcmp(algorithms[a], "coalesced") == 0) || (o + a + d) % 2 != 0 ||
-                    !drawn((uint64_t)((o + a + d) / 2 + d), 2))
+                    !drawn((uint64_t)((o + a + d) / 2 + d), 3))
                     continue;
                 char schedule[64];
                 snprintf(schedule, sizeof schedule, "%s threads=64", algorithms[a]);
@@ -113,7 +113,7 @@ static void test_maps(void **state) {
     };
     for (size_t m = 0; m < sizeof maps / sizeof *maps; m++)
         for (int a = 0; a < ALGORITHMS; a++) {
-            if (!drawn(m + (uint64_t)a, 2))
+            if (!drawn(m + (uint64_t)a, 3))
                 continue;
             char schedule[64];
             snprintf(schedule, sizeof schedule, "%s threads=64", algorithms[a]);
