@@ -1,8 +1,8 @@
 /* Whether walks take turns. Takes: a plan. Makes: a line of plan.h. */
 #include "gen/stencil/walk_order.h"
 
-/* Of acoustic waves that is one of four arrays, and they take 1.03 to 1.13 times as long on an H100
-   where walks take turns; of a lattice's populations each is read on one side. */
+/* An acoustic wave reads one of its four arrays so, and takes 1.03 to 1.13 times as long on an H100
+   if walks take turns. A lattice's populations are each read on one side alone. */
 bool plan_shares_rows(const model *m) {
     const int axis = m->dims - 1;
     int used = 0, shared = 0;

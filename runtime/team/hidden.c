@@ -131,8 +131,8 @@ static void make_in_place(job *j, run *r, const leap *by) {
     const bool before = r->kernel->program->launches[by->way].abreast;
     void *early = before ? r->stream : side, *other = before ? side : r->stream;
     d->ops->order(d, j, other, early);
-    if (by->steps >
-        1) /* blocks of the interior that came first would leave no room until they end */
+    /* Blocks of the interior that came first would leave no room until they end. */
+    if (by->steps > 1)
         d->ops->order(d, j, early, other);
     for (int i = 0; i < count; i++)
         send_box(j, r, &slabs[i], by, early);

@@ -9,8 +9,9 @@
 //     made      two barriers a warp, in turns: it has stored what its neighbours read
 //
 // A warp is at most one turn ahead of its neighbours, so two barriers are enough. All lanes arrive,
-// each for its own loads and stores, as detectors of races understand it, too. All lanes wait: a warp
-// whose lanes may part keeps what is the same for all of them in a register of each.
+// each for its own loads and stores; race detectors do not follow one lane that arrives for its warp.
+// All lanes wait: a warp whose lanes may part keeps what is the same for all of them in a register of
+// each.
 template <int slots, int warps> struct PlaneSlots {
     unsigned at;
     int number; // of the warp

@@ -105,7 +105,7 @@ static void compile_case(job *j, void *argument) {
     subject_release(&s);
 }
 
-/* Of what is drawn, a case in so many. */
+/* Of what is drawn, a case in so many, by other digits of the seed than options_take goes by. */
 static bool is_candidate(const options *o, int i) {
     const uint64_t parts = o->shard == DRAWN ? CANDIDATES : 1;
     return random_bits(2, (uint64_t)i) % parts == o->data_seed / 64 % parts;
