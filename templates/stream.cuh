@@ -206,7 +206,7 @@ struct Thread {
         const Grid &g = a.grid[grid];
 #endif
         const Index plane_bytes = opaque(g.stride_z * Index(sizeof(Stored<At<grid>>)));
-        char *const plane = reinterpret_cast<char *>(g.data + x) + unsigned(at_z) * plane_bytes;
+        char *const plane = reinterpret_cast<char *>(g.data + x) + at_z * plane_bytes;
         if constexpr (plan::flat)
             return reinterpret_cast<Stored<At<grid>> *>(plane);
         Stored<At<grid>> *const row = reinterpret_cast<Stored<At<grid>> *>(plane);

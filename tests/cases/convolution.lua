@@ -34,7 +34,15 @@ local kinds = {
     return (x + y + z) % 3 == 0 and ('param "k" / %d'):format(count) or ("%d/%d"):format(x - 2 * y + 3 * z + 1, 8 * count)
   end,
 }
-local kind_names = { "dense", "product", "given" }
+-- What a kernel is made of: weights, and the passes asked for. Products meet each method in passes.
+local forms = {
+  dense = { kind = "dense", passes = "" },
+  product = { kind = "product", passes = "" },
+  ["one-pass"] = { kind = "product", passes = " passes=1" },
+  passes = { kind = "product" },
+  given = { kind = "given", passes = "" },
+}
+local form_names = { "dense", "product", "one-pass", "passes", "given" }
 
 local function weights(size, kind)
   local count = 1
@@ -68,30 +76,32 @@ local function boundary(name, dims)
   return "{ " .. table.concat(out, ", ") .. " }"
 end
 
-local function build(v)
-  local walks = v.method == "streamed" or v.method == "bulk" -- which refuse one dimension
+-- The size of a class: `streamed` and `bulk` refuse one dimension, and passes one axis.
+local function size_of(v)
+  local walks = v.method == "streamed" or v.method == "bulk" or v.form == "passes"
   local size = classes[v.class][math.max(tonumber(v.dims), walks and 2 or 1)]
-  local axes, refusals = 0, { "bytes of shared memory a block", "registers and has", "more rows than a thread can hold" }
-  if v.method == "bulk" then
-    table.move(matrix.bulk_refusals, 1, #matrix.bulk_refusals, #refusals + 1, refusals)
-  end
+  local axes = 0
   for _, n in ipairs(size) do
     axes = axes + (n > 1 and 1 or 0)
   end
-  local passes = ({ free = "", one = " passes=1", all = " passes=" .. math.max(axes, 2) })[v.passes]
-  if v.passes == "all" then
-    if axes < 2 then
-      refusals[#refusals + 1] = "the weights lie along one axis"
-    elseif v.kind == "dense" then
-      refusals[#refusals + 1] = "the weights are not products of one factor an axis"
-    elseif v.kind == "given" then
-      refusals[#refusals + 1] = "some weights hold parameters"
-    end
+  if v.form == "passes" and axes < 2 then
+    return classes.uneven[#size], #size
   end
+  return size, axes
+end
+
+local function build(v)
+  local size, axes = size_of(v)
+  local refusals = { "bytes of shared memory a block", "registers and has", "more rows than a thread can hold" }
+  if v.method == "bulk" then
+    table.move(matrix.bulk_refusals, 1, #matrix.bulk_refusals, #refusals + 1, refusals)
+    refusals[#refusals + 1] = "it makes filters in one pass"
+  end
+  local form = forms[v.form]
   return {
     spec = ("return convolution { name = 'filter', dtype = %q, boundary = %s,\nweights = %s }"):format(
-      v.dtype, boundary(v.boundary, #size), weights(size, v.kind)),
-    schedule = matrix.schedule(v.method, v.tile, #size, shapes.bytes[v.dtype]) .. passes,
+      v.dtype, boundary(v.boundary, #size), weights(size, form.kind)),
+    schedule = matrix.schedule(v.method, v.tile, #size, shapes.bytes[v.dtype]) .. (form.passes or " passes=" .. axes),
     refusals = refusals,
   }
 end
@@ -101,8 +111,7 @@ return {
     { "class", class_names },
     { "dims", { "1", "2", "3" } },
     { "method", matrix.methods },
-    { "kind", kind_names },
-    { "passes", { "free", "one", "all" } },
+    { "form", form_names },
     { "tile", matrix.tiles },
     { "boundary", { "zero", "constant", "clamp", "mirror", "periodic", "mixed" } },
     { "dtype", { "float", "double" } },

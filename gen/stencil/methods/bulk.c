@@ -336,6 +336,7 @@ static const char *refuse(job *j, const plan_facts *f, const schedule *s) {
                ? "its copies fill what lies outside of the grid with zeros: the boundary must be "
                  "fixed or zero"
            : !reads_what_it_keeps(f) ? "a field is written whose own values no tap reads"
+           : s->passes > 1           ? "it makes filters in one pass"
            : s->coarsen[f->model->dims - 1] > MOST_PACED ? "it walks at most 4096 cells"
                                                          : NULL;
 }
