@@ -93,16 +93,6 @@ static void pack_constants(text *t, const plan *p, const program *program) {
     text_printf(t, "    static constexpr int rows = %d;\n", p->facts->row_count);
 }
 
-/* Rows of other threads come through the caches, and what is made of them waits for each. Set by
-   the acoustic wave on an H200, whose 11 rows take 1.33 times as long as was planned. */
-static void pack_cost(plan *p, const int64_t size[AXES]) {
-    static const double row = 0.02, many = 12; /* instructions of divisions and functions */
-    block_cost(p, size);
-    p->estimate.seconds *= shared_lines(p);
-    if (calls_slots(p, p->schedule.vector) >= many)
-        p->estimate.seconds *= 1 + row * p->facts->row_count;
-}
-
 /* A point at an edge is loaded, made and stored before the next: 7- and 5-point stars, H200, 64³ to
    256³ and 1024² to 4096², fixed sides, float and double. */
 static double edge_cycles(const plan *p) {
@@ -124,7 +114,7 @@ static const form pack_form = {.file = "packs.cu",
                                .packs = true,
                                .block = &pack_block,
                                .fit = block_fit,
-                               .cost = pack_cost,
+                               .cost = point_cost,
                                .macros = pack_macros,
                                .constants = pack_constants};
 

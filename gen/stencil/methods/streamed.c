@@ -141,11 +141,14 @@ static int shared_registers(const plan *p) {
                : 0;
 }
 
-/* Registers of a thread: a base for addresses and coordinates, and what it holds, some of it twice
-   while the next plane arrives. Fitted to what the assembler needed before it spilled. */
+/* Registers of a thread: a base for coordinates and the addresses of a few arrays, those of more,
+   and what it holds, some of it twice while the next plane arrives; in double that is so much that
+   addresses find room in it. Fitted to what the assembler needed before it spilled. */
 static int registers(job *j, plan *p) {
-    const int words = plan_words(p);
-    const int base = p->axes[1] < 0 ? 41 : 33; /* flat ones fill a multiprocessor anyway */
+    enum { FEW = 8, ADDRESS = 2 };
+    const int words = plan_words(p), arrays = p->array_count + p->facts->model->output_count;
+    const int more = words > 1 ? 0 : ADDRESS * larger(arrays - FEW, 0);
+    const int base = more + (p->axes[1] < 0 ? 41 : 33); /* flat ones fill a multiprocessor anyway */
     const int held = base + words * add_lines(j, p) * HELD / 100;
     const int each =
         words > 1 ? 52 : 16; /* what of steps together spills costs more than warps do */
