@@ -206,7 +206,11 @@ struct Thread {
         const Grid &g = a.grid[grid];
 #endif
         const Index plane_bytes = opaque(g.stride_z * Index(sizeof(Stored<At<grid>>)));
+#if defined(PLAN_PASS)
         char *const plane = reinterpret_cast<char *>(g.data + x) + at_z * plane_bytes;
+#else
+        char *const plane = reinterpret_cast<char *>(g.data + x) + unsigned(at_z) * plane_bytes;
+#endif
         if constexpr (plan::flat)
             return reinterpret_cast<Stored<At<grid>> *>(plane);
         Stored<At<grid>> *const row = reinterpret_cast<Stored<At<grid>> *>(plane);

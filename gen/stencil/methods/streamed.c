@@ -382,6 +382,9 @@ static void macros(text *t, const plan *p, bool packs, bool only_written) {
     text_printf(t, "#define PLAN_HELD_SIDES %d // for planes that are still to come\n", held);
     write_walk_order(t, streamed_ordered_wave(p));
     text_printf(t, "#define PLAN_FLAT %d // there is no axis y\n", p->axes[1] < 0);
+    if (p->is_pass)
+        text_add(t,
+                 "#define PLAN_PASS 1 // it makes rows before the first one, for the next pass\n");
     text_printf(t, "#define PLAN_NEEDS %d // registers, so that blocks do not crowd each other\n",
                 packs ? p->streamed.needs : 0);
     if (p->streamed.together > 1)

@@ -41,6 +41,8 @@ const char *temporal_refuse_cascade(const plan_facts *, const schedule *);
 /* A plan of which nothing is laid out yet gets one point and one thread along every axis. */
 void temporal_begin(plan *);
 
+/* Whether some cells beyond a side are images of others: of clamped and mirrored sides. */
+bool temporal_has_images(const model *);
 /* In 2D and 3D cells beyond a mirrored side are copied from inside: the sizes that this takes. */
 void temporal_need_images(plan *);
 /* The constant `images` of plan.h, by which templates leave out what no boundary asks for. */
