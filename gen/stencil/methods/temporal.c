@@ -92,19 +92,18 @@ bool temporal_has_images(const model *m) {
     return false;
 }
 
-/* How many times as long where images are made, and where rows are no packs, which come cell by
-   cell: 36 figures of stars, boxes and waves on an H200 at 301x277x355 and 384x384x384, 3001x4001
-   and 4096x4096. */
-static double awkward(const plan *p, const int64_t size[AXES]) {
-    static const double images = 1.15, apart_flat = 1.15, apart = 1.35;
-    const model *m = p->facts->model;
-    const bool packs = m->dims == 1 || size[0] % p->schedule.vector == 0;
-    return (temporal_has_images(m) ? images : 1) * (packs ? 1 : m->dims == 2 ? apart_flat : apart);
+/* Rows that are no packs come cell by cell: 36 figures of stars, boxes and waves on an H200 at
+   301x277x355 and 384x384x384, 3001x4001 and 4096x4096. */
+double temporal_apart(const plan *p, const int64_t size[AXES]) {
+    static const double flat = 1.15, volume = 1.35;
+    const int dims = p->facts->model->dims;
+    return dims == 1 || size[0] % p->schedule.vector == 0 ? 1 : dims == 2 ? flat : volume;
 }
 
 void temporal_cost(plan *p, const int64_t size[AXES], const temporal_work *w,
                    double (*makespan)(const plan *, const temporal_work *, double blocks)) {
     static const double launch = 3e-6; /* seconds from one launch to the next */
+    static const double images = 1.15; /* by the same figures */
     const model *m = p->facts->model;
     const gpu *t = p->gpu;
     plan_estimate *e = &p->estimate;
@@ -126,7 +125,7 @@ void temporal_cost(plan *p, const int64_t size[AXES], const temporal_work *w,
     const double overlap = w->costs->overlap;
     e->bound = issue > memory ? "instructions" : "device memory";
     const double sum = pow(pow(issue, overlap) + pow(memory, overlap), 1 / overlap);
-    e->seconds = awkward(p, size) * sum + launch;
+    e->seconds = (temporal_has_images(m) ? images : 1) * temporal_apart(p, size) * sum + launch;
 }
 
 /* ---- 1D: a stretch of x in the registers of a warp ------------------------------------------- */

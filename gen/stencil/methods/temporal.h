@@ -84,6 +84,9 @@ double temporal_slots(const plan *, double operations, double others);
 /* Rows or planes that a block's first level takes for those it makes. */
 double temporal_walked(const plan *);
 
+/* How many times as long launches take where rows are no packs. */
+double temporal_apart(const plan *, const int64_t size[AXES]);
+
 /* Fills the estimate of a launch. `makespan` gives the cycles from the first block's start to the
    last one's end; NULL: whole waves of blocks, one after the other. */
 void temporal_cost(plan *, const int64_t size[AXES], const temporal_work *,

@@ -4,13 +4,11 @@
 
 #include <math.h>
 
-/* The terms are counted from the emitted code. What launches take is `slower` times that, and a
-   block at an edge takes longer than others, which shows where the blocks of a launch are hardly
-   more than what is resident. Fitted to 24 figures of an H200: waves and coefficient fields, 2D and
-   3D, float and double, from 301x277x355 to 8192x8192, of one to six waves of blocks. */
-static const double slower = 1.2;
+/* The terms are counted from the emitted code, and launches take so many times that. Fitted, with
+   what edges cost, to 36 figures of an H200: waves and coefficient fields, 2D and 3D, float and
+   double, from 301x277x355 to 8192x8192, of one to six waves of blocks; most are met to a sixth. */
+static const double slower = 1.3, slower_double = 1;
 static const temporal_costs costs = {12, 60, 60, 300, 3000, 0.8, 3, 1, 10, 0.95, 3};
-
 /* The L2 delivers so many times what a copy moves. */
 static const double l2_rate = 2.2;
 
@@ -47,20 +45,38 @@ static temporal_work cascade_work(const plan *p, const cascade *c) {
         .shared = turns * shared * TEMPORAL_PACK_WORDS / words * WARP};
 }
 
-/* Cycles of all blocks: whole waves, and those that are left. A block at an edge takes longer, by
-   so many times as its warps' instructions take alone; where few are left, most edges were made
-   before them. */
-static double makespan(const plan *p, const temporal_work *w, double blocks) {
-    static const double images = 4.5, others = 2.2, of_volumes = 0.31, schedulers = 4;
+/* The share of blocks at an end of an axis. */
+static double edges_share(const plan *p, const int64_t size[AXES]) {
+    double inside = 1;
+    for (int k = 0; k < AXES; k++)
+        if (p->axes[k] >= 0) {
+            const double count = ceil((double)size[p->axes[k]] / p->per_block[k]);
+            inside *= fmax(1 - 2 / count, 0);
+        }
+    return 1 - inside;
+}
+
+/* Instructions that a warp at an edge has beyond others, in times of those: conditions, which take
+   no longer in double. */
+static double edge(const plan *p) {
+    static const double images = 4.5, others = 2.2, of_volumes = 0.31;
     const model *m = p->facts->model;
-    const double resident = p->estimate.blocks_resident, machine = p->gpu->multiprocessors;
-    const double whole = ceil(blocks / (machine * resident)) - 1;
-    const double left = ceil((blocks - whole * machine * resident) / machine);
-    const double alone = w->slots * fmax(plan_threads(p) / WARP / schedulers, 1) / costs.efficiency;
-    const double edge =
-        (temporal_has_images(m) ? images : others) * (m->dims == 3 ? of_volumes : 1) * alone;
-    return temporal_waves(p, w, whole * machine * resident) +
-           fmax(temporal_run(p, w, left) + left / resident * edge, edge);
+    return (temporal_has_images(m) ? images : others) * (m->dims == 3 ? of_volumes : 1) /
+           plan_words(p);
+}
+
+/* Cycles of all blocks: whole waves, and those that are left. Where few are left, most edges were
+   made before them. */
+static double makespan(const plan *p, const temporal_work *w, const int64_t size[AXES],
+                       double blocks) {
+    static const double schedulers = 4;
+    const double machine = p->gpu->multiprocessors, wave = machine * p->estimate.blocks_resident;
+    const double whole = ceil(blocks / wave) - 1, left = ceil((blocks - whole * wave) / machine);
+    const double warps = plan_threads(p) / WARP / schedulers;
+    const double more = edge(p) * w->slots / costs.efficiency, alone = more * fmax(warps, 1);
+    return temporal_waves(p, w, whole * wave) +
+           whole * wave * edges_share(p, size) / machine * more * warps +
+           fmax(temporal_run(p, w, left) + left * machine / wave * alone, alone);
 }
 
 void cascade_cost(plan *p, const int64_t size[AXES]) {
@@ -84,10 +100,12 @@ void cascade_cost(plan *p, const int64_t size[AXES]) {
     e->loads_per_point = read / updates;
     e->shared_per_point = blocks * warps * w.shared / updates;
     e->instructions_per_point = blocks * warps * w.slots * WARP / updates;
-    const double issue = makespan(p, &w, blocks) / p->gpu->clock;
+    const double issue = makespan(p, &w, size, blocks) / p->gpu->clock;
     const double rate = gpu_copy_rate(p->gpu) * costs.memory;
     const double memory = moved / rate, l2 = (read + written * points) * bytes / (rate * l2_rate);
     const double k = costs.overlap;
     e->bound = issue > fmax(memory, l2) ? "instructions" : memory > l2 ? "device memory" : "the L2";
-    e->seconds = slower * pow(pow(issue, k) + pow(memory, k) + pow(l2, k), 1 / k) + launch;
+    e->seconds = (plan_words(p) > 1 ? slower_double : slower) * temporal_apart(p, size) *
+                     pow(pow(issue, k) + pow(memory, k) + pow(l2, k), 1 / k) +
+                 launch;
 }
