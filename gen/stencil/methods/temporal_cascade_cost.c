@@ -4,10 +4,17 @@
 
 #include <math.h>
 
-/* The terms are counted from the emitted code, and launches take so many times that. Fitted, with
-   what edges cost, to 36 figures of an H200: waves and coefficient fields, 2D and 3D, float and
-   double, from 301x277x355 to 8192x8192, of one to six waves of blocks; most are met to a sixth. */
-static const double slower = 1.3, slower_double = 1;
+/* The terms are counted from the emitted code. Launches take longer the more points a lane has, as
+   fewer warps are resident: in float 0.9 times that with four, 1.3 with eight. Fitted, with what
+   edges cost, to 50 figures of an H200: Gray-Scott, waves and coefficient fields, 2D and 3D, float
+   and double, from 301x277x355 to 8192x8192, of one to six waves of blocks; most are met to a
+   fifth. */
+static double slower(const plan *p) {
+    static const double doubles = 1.05, four = 0.9;
+    const double points = p->schedule.lane[0] * p->schedule.lane[1];
+    return plan_words(p) > 1 ? doubles : four * sqrt(points / 4);
+}
+
 static const temporal_costs costs = {12, 60, 60, 300, 3000, 0.8, 3, 1, 10, 0.95, 3};
 /* The L2 delivers so many times what a copy moves. */
 static const double l2_rate = 2.2;
@@ -105,7 +112,7 @@ void cascade_cost(plan *p, const int64_t size[AXES]) {
     const double memory = moved / rate, l2 = (read + written * points) * bytes / (rate * l2_rate);
     const double k = costs.overlap;
     e->bound = issue > fmax(memory, l2) ? "instructions" : memory > l2 ? "device memory" : "the L2";
-    e->seconds = (plan_words(p) > 1 ? slower_double : slower) * temporal_apart(p, size) *
+    e->seconds = slower(p) * temporal_apart(p, size) *
                      pow(pow(issue, k) + pow(memory, k) + pow(l2, k), 1 / k) +
                  launch;
 }
