@@ -1,7 +1,6 @@
 /* Methods of one step a launch whose blocks make a tile each: threads, registers, shared memory,
    and the written model of what these cost (docs/architecture.md explains each term). Takes: a plan
    with its schedule, form and axes. Makes: the rest of it, or the reason why there is none. */
-#include "gen/stencil/edges.h"
 #include "gen/stencil/method.h"
 
 #include <math.h>

@@ -1,6 +1,6 @@
 /* What the edges of a grid cost blocks that make a tile each. Takes: a plan, a size. Makes: terms
    of block.c's model. */
-#include "gen/stencil/edges.h"
+#include "gen/stencil/method.h"
 
 #include <math.h>
 
