@@ -206,6 +206,10 @@ static inline int64_t block_least(int64_t a, int64_t b) {
     return a < b ? a : b;
 }
 
+/* How many times as long blocks take in which a warp stands at an end of x: it goes both ways, of
+   which the second takes `both` of a point's time, and the block's other warps wait for it. */
+double edges_of_x(const plan *, const int64_t size[AXES], double both);
+
 /* What the edges of a grid cost blocks that make a tile each (edges.c). */
 /* How many times as long the whole grid takes because some blocks lie near an edge. */
 double edges_longer(const plan *, const int64_t size[AXES]);

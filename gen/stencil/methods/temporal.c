@@ -249,7 +249,7 @@ static void try_lines(search *s) {
 
 /* The rows (or planes) of the older level that a step needs are there where the shape reaches as
    far above as below, and where no sum takes in images before its first row. */
-bool temporal_is_wave(const plan_facts *f) {
+static bool is_wave(const plan_facts *f) {
     const model *m = f->model;
     const int walked = m->dims - 1;
     if (m->dims < 2 || m->field_count != 1 || m->fields[0].levels != 2 || m->array_count != 2 ||
@@ -298,7 +298,7 @@ static bool sees_images(const model *m, int axis, int side) {
 static bool keeps_sums(const plan_facts *f) {
     const model *m = f->model;
     if (m->field_count > 1 || m->output_count != 1 || m->fields[0].use != USE_INOUT ||
-        (m->fields[0].levels > 1 && !temporal_is_wave(f)) || !f->linear)
+        (m->fields[0].levels > 1 && !is_wave(f)) || !f->linear)
         return false;
     for (int axis = 0; axis < m->dims && m->dims > 1; axis++)
         if (!sees_images(m, axis, 0) || !sees_images(m, axis, 1))
