@@ -10,9 +10,7 @@
 double plan_in_cache(const plan *p, const int64_t size[AXES]) {
     static const double all = 0.6, none = 0.9;
     const model *m = p->facts->model;
-    double bytes = model_bytes_per_point(m);
-    for (int axis = 0; axis < m->dims; axis++)
-        bytes *= (double)size[axis];
+    const double bytes = model_bytes_per_point(m) * model_grid_points(m, size);
     return fmin(fmax((none - bytes / p->gpu->l2_bytes) / (none - all), 0), 1);
 }
 

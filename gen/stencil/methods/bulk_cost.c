@@ -261,7 +261,6 @@ static void wide_cost(plan *p, const int64_t size[AXES]) {
     const double tile = (double)p->tile[0] * p->tile[1] * (bulk_is_flat(p) ? p->walk : 1);
     const bool rows = copies_rows(p, size);
     const double reads = (rows ? count_cells(p) : count_packs(p)) / points;
-    double all = 1;
     e->blocks_resident = plan_resident(p);
     const filling f = fill(p, size, rows);
     e->loads_per_point = (double)(rows ? bulk_shifted_bytes(p) : bulk_slot_bytes(p)) / bytes / tile;
@@ -296,9 +295,7 @@ static void wide_cost(plan *p, const int64_t size[AXES]) {
             e->bound = terms[i].what;
         }
     }
-    for (int axis = 0; axis < m->dims; axis++)
-        all *= (double)size[axis];
-    e->seconds = pow(sum, 1 / overlap) * all;
+    e->seconds = pow(sum, 1 / overlap) * model_grid_points(m, size);
     e->seconds *= (spills(p) && !rows ? costs.spilling : 1) *
                   (bulk_is_flat(p) ? 1 + costs.alone / f.together / f.together : 1);
     if (!bulk_is_flat(p) && !rows && f.waves > 1 && p->walk < cells)
@@ -315,9 +312,7 @@ static void wide_cost(plan *p, const int64_t size[AXES]) {
 
 /* ---- cells of 16 bits in 3D ------------------------------------------------------------------ */
 
-/* Instructions bind there, and conversions are many of them. */
-
-/* A block's turn of the walk. */
+/* A block's turn of the walk, where instructions bind, and conversions are many of them. */
 typedef struct bulk_step {
     int readers, rows;      /* threads that make points; rows of each */
     int packs, conversions; /* packs that a thread reads; numbers that it converts */
@@ -336,8 +331,6 @@ static const struct narrow_costs {
     double step, issue, few, lone, uneven, idle, idle_memory, missing, cache, overlap;
 } narrow = {43, 0.8, 0.6, 0.1, 0.34, 1.08, 0.264, 0.05, 0.61, 3.3};
 
-static const double narrow_lanes = 128;
-
 /* Seconds of a point if its instructions alone counted. */
 static double issuing(const plan *p, const bulk_step *s, double idle) {
     enum { PARTS = 4, ENOUGH = 12, ROWS = 2 };
@@ -347,7 +340,7 @@ static double issuing(const plan *p, const bulk_step *s, double idle) {
     const double resident = warps * p->estimate.blocks_resident;
     const double few = fmax(ENOUGH / resident - 1, 0);
     const double lone = fmax(ENOUGH * ROWS / (resident * s->rows) - 1, 0);
-    return p->estimate.instructions_per_point / (narrow_lanes * machine * narrow.issue) *
+    return p->estimate.instructions_per_point / (lanes * machine * narrow.issue) *
            (1 + narrow.uneven * uneven) * (1 + narrow.idle * idle) * (1 + narrow.few * few) *
            (1 + narrow.lone * lone);
 }
@@ -358,18 +351,16 @@ static void narrow_cost(plan *p, const bulk_step *s, const int64_t size[AXES]) {
     plan_estimate *e = &p->estimate;
     const double points = (double)p->schedule.vector * s->rows;
     const double bytes = (double)model_cell_bytes(m);
-    double covered = 1, all = 1;
+    double covered = 1;
     for (int k = 0; k < 2; k++) {
         const double cells = (double)size[p->axes[k]];
         covered *= ceil(cells / p->per_block[k]) * p->per_block[k] / cells;
     }
-    for (int axis = 0; axis < m->dims; axis++)
-        all *= (double)size[axis];
     e->loads_per_point = (double)s->bytes / bytes / (p->tile[0] * p->tile[1]) * s->again;
     e->shared_per_point = e->loads_per_point + s->again * s->packs / points * p->schedule.vector;
     e->bytes_per_point = model_bytes_per_point(m);
     e->instructions_per_point =
-        s->again * (p->facts->sum_operations * narrow_lanes / g->fma_lanes[m->dtype] +
+        s->again * (p->facts->sum_operations * lanes / g->fma_lanes[m->dtype] +
                     (s->conversions + s->packs) / points) +
         narrow.step / points;
     const double idle = ceil(s->waves) / s->waves - 1, left = 1 + narrow.idle_memory * idle;
@@ -382,7 +373,8 @@ static void narrow_cost(plan *p, const bulk_step *s, const int64_t size[AXES]) {
                                                  : "the second-level cache";
     const double sum =
         pow(issues, narrow.overlap) + pow(device, narrow.overlap) + pow(cache, narrow.overlap);
-    e->seconds = pow(sum, 1 / narrow.overlap) * all * (1 + narrow.missing * s->missing);
+    e->seconds = pow(sum, 1 / narrow.overlap) * model_grid_points(m, size) *
+                 (1 + narrow.missing * s->missing);
 }
 
 void bulk_cost(plan *p, const int64_t size[AXES]) {

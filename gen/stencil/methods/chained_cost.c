@@ -75,10 +75,9 @@ typedef struct walks {
 static walks walks_of(plan *p, const chain_layout *l, const int64_t size[AXES]) {
     const int dims = p->facts->model->dims;
     double covered;
-    walks w = {
-        .points = 1, .blocks = plan_blocks(p, size, &covered), .machine = p->gpu->multiprocessors};
-    for (int axis = 0; axis < dims; axis++)
-        w.points *= (double)size[axis];
+    walks w = {.points = model_grid_points(p->facts->model, size),
+               .blocks = plan_blocks(p, size, &covered),
+               .machine = p->gpu->multiprocessors};
     const double walk = fmin(p->walk, (double)size[dims - 1]);
     w.turns = walk + l->before + l->turns;
     w.planes = walk + l->before + l->behind;

@@ -349,9 +349,7 @@ void streamed_cost(plan *p, const int64_t size[AXES]) {
         e->bound = "waiting for memory";
     const double sum =
         pow(moves, costs.overlap) + pow(issues, costs.overlap) + pow(waits, costs.overlap);
-    double all = 1;
-    for (int axis = 0; axis < p->facts->model->dims; axis++)
-        all *= (double)size[axis];
+    const double all = model_grid_points(p->facts->model, size);
     e->seconds = pow(sum, 1 / costs.overlap) * all * waste(p, size);
     const double walk = walking(p, size);
     if (walk > e->seconds)

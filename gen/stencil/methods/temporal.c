@@ -111,9 +111,7 @@ void temporal_cost(plan *p, const int64_t size[AXES], const temporal_work *w,
     const double bytes = (double)model_cell_bytes(m), time = p->schedule.time;
     double covered;
     const double blocks = plan_blocks(p, size, &covered), warps = plan_threads(p) / WARP;
-    double points = 1;
-    for (int axis = 0; axis < m->dims; axis++)
-        points *= (double)size[axis];
+    const double points = model_grid_points(m, size);
     const double written = points * m->fields[m->outputs[0].field].levels;
     e->blocks_resident = plan_resident(p);
     const double updates = points * time, read = blocks * warps * w->loads;
