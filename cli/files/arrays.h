@@ -110,9 +110,6 @@ void arrays_close(arrays *);
 int arrays_find(const arrays *, const char *name);
 bool arrays_is(const arrays *, sg_kind);
 
-/* Whether steps change what the item holds: a level of an inout field that is read. */
-bool arrays_changes(const arrays *, int item);
-
 /* Whether what the item holds after a step is a part of the run's state: what steps change, and
    results that no step reads, which nothing else has if a restart has no step left to make. */
 bool arrays_remains(const arrays *, int item);

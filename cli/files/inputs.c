@@ -155,7 +155,8 @@ static int match_initials(arrays *a) {
     return EXIT_DONE;
 }
 
-bool arrays_changes(const arrays *a, int index) {
+/* Whether steps change what the item holds: a level of an inout field that is read. */
+static bool is_changed(const arrays *a, int index) {
     for (int i = 0; i < a->count; i++) {
         const sg_array_info *w = &a->items[i].info;
         if (array_is_written(&a->items[i]) && (w->reads == index || w->previous == index))
@@ -166,7 +167,7 @@ bool arrays_changes(const arrays *a, int index) {
 
 bool arrays_remains(const arrays *a, int index) {
     const array *item = &a->items[index];
-    return arrays_changes(a, index) || (array_is_written(item) && item->info.reads < 0);
+    return is_changed(a, index) || (array_is_written(item) && item->info.reads < 0);
 }
 
 static int default_levels(arrays *a) {
@@ -181,7 +182,7 @@ static int default_levels(arrays *a) {
     for (int i = 0, unused; i < a->count; i++) {
         const array *item = &a->items[i];
         if (item->info.role == SG_READ && item->input == NULL && item->copies < 0 &&
-            !(a->session->options->restart != NULL && arrays_changes(a, i)))
+            !(a->session->options->restart != NULL && is_changed(a, i)))
             return complain(EXIT_USAGE, a->spec, "%s reads %s; give it with %s %s=FILE.npy",
                             a->name, components_title(item->info.name, &unused), input_option(item),
                             components_title(item->info.name, &unused));
@@ -193,7 +194,7 @@ static int default_levels(arrays *a) {
 static int judge_restart(const arrays *a) {
     for (int i = 0, unused; i < a->count && a->session->options->restart != NULL; i++) {
         const array *item = &a->items[i];
-        if (array_is_given(item) && arrays_changes(a, i))
+        if (array_is_given(item) && is_changed(a, i))
             return complain(EXIT_USAGE, a->spec,
                             "%s %s: steps change it, and --restart has its values; leave one of "
                             "them out",

@@ -96,6 +96,13 @@ double model_bytes_per_point(const model *m) {
     return (double)bytes;
 }
 
+double model_grid_points(const model *m, const int64_t size[AXES]) {
+    double points = 1;
+    for (int axis = 0; axis < m->dims; axis++)
+        points *= (double)size[axis];
+    return points;
+}
+
 static void add_count(text *out, int count, const char *noun) {
     text_printf(out, "%d %s%s", count, noun, count == 1 ? "" : "s");
 }

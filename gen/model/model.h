@@ -211,6 +211,8 @@ double model_textbook_operations(const model *);
 /* The fewest bytes a point that must cross device memory: every array read once, every output
    written once. */
 double model_bytes_per_point(const model *);
+/* Points of a grid of this size. */
+double model_grid_points(const model *, const int64_t size[AXES]);
 
 /* An output as a linear combination: Σ weight·tap + rest, where weights and rest hold no tap. */
 typedef struct linear_term {

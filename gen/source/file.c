@@ -180,7 +180,7 @@ void source_end(source_file *f, const char *head, const char *shared, program *o
     for (int i = 0; i < f->kernel_count && only == NULL; i++)
         add_kernel(&whole, &f->kernels[i], &known);
     text_add(&file, head);
-    text_add(&file, prune(f->job, whole.data));
+    text_add(&file, lay_out(f->job, prune(f->job, whole.data)));
     out->arch_begin = cut_line(&file, arch_begins);
     out->arch_end = cut_line(&file, arch_ends);
     out->source = file.data;

@@ -222,6 +222,10 @@ bool graph_declares(const graph *, const node *, const name *);
    of all everywhere. */
 const char *prune(job *, const char *text);
 
+/* The text in fewer lines: what templates break at fewer columns, and functions of one statement,
+   on one line; short declarations together. */
+const char *lay_out(job *, const char *text);
+
 /* A line that ends what a comment heads, and is left out. */
 #define PRUNE_END "#pragma stencilgen end"
 

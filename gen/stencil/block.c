@@ -1,7 +1,6 @@
 /* Methods of one step a launch whose blocks make a tile each: threads, registers, shared memory,
    and the written model of what these cost (docs/architecture.md explains each term). Takes: a plan
    with its schedule, form and axes. Makes: the rest of it, or the reason why there is none. */
-#include "gen/stencil/edges.h"
 #include "gen/stencil/method.h"
 
 #include <math.h>
@@ -272,9 +271,7 @@ void block_cost(plan *p, const int64_t size[AXES]) {
     e->instructions_per_point = p->form->block->instructions(p) + edges_instructions(p, size);
     /* Elements from a lane's to the next lane's, where each is loaded alone. */
     const double apart = plan_takes_spare(p, size) ? p->schedule.vector : 1;
-    double points = 1;
-    for (int axis = 0; axis < m->dims; axis++)
-        points *= (double)size[axis];
+    const double points = model_grid_points(m, size);
     const double kept = plan_in_cache(p, size);
     const double filled = (1 - kept) * (e->bytes_per_point - bytes * m->output_count);
     const double device = e->bytes_per_point / gpu_copy_rate(t) * (1 - kept);

@@ -206,4 +206,28 @@ static inline int64_t block_least(int64_t a, int64_t b) {
     return a < b ? a : b;
 }
 
+/* How many times as long blocks take in which a warp stands at an end of x: it goes both ways, of
+   which the second takes `both` of a point's time, and the block's other warps wait for it. */
+double edges_of_x(const plan *, const int64_t size[AXES], double both);
+
+/* What the edges of a grid cost blocks that make a tile each (edges.c). */
+/* How many times as long the whole grid takes because some blocks lie near an edge. */
+double edges_longer(const plan *, const int64_t size[AXES]);
+
+/* Seconds of blocks that make points at an edge one after the other, given the waves of blocks. */
+double edges_seconds(const plan *, const int64_t size[AXES], double waves);
+
+/* Instructions by which warps at the edges make a point longer, on average. */
+double edges_instructions(const plan *, const int64_t size[AXES]);
+
+/* Seconds that a thread at an edge takes, however few there are. */
+double edges_alone(const plan *);
+
+/* The share of a short row's points that are made, where threads read global memory. */
+double edges_made_share(const plan *, const int64_t size[AXES]);
+
+/* Blocks that run at a time, where their walks take turns (plan_ordered_wave); nothing where it is
+ * 0. */
+void write_walk_order(text *, int blocks);
+
 #endif

@@ -198,6 +198,12 @@ double plan_blocks(const plan *, const int64_t size[AXES], double *covered);
 /* The share of what a launch reads that the second-level cache has of the launch before, where
    steps follow each other. */
 double plan_in_cache(const plan *, const int64_t size[AXES]);
+/* Whether of most arrays a walk along the last axis reads several rows that the next one reads,
+ * too. */
+bool plan_shares_rows(const model *);
+/* Of a plan in 2D that fits: blocks that run at a time, where walks next to each other should be
+   made one after the other; else 0. */
+int plan_ordered_wave(const plan *);
 
 /* From the start of a launch until its blocks are at work, whatever they do. */
 #define PLAN_BEGIN_SECONDS 0.7e-6

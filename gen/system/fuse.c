@@ -28,9 +28,16 @@ int fusing_output(const model *m, const char *name) {
     return -1;
 }
 
+static bool is_scratch(const system_model *s, const char *name) {
+    for (int i = 0; i < s->scratch_count; i++)
+        if (strcmp(s->scratch[i], name) == 0)
+            return true;
+    return false;
+}
+
 int fusing_source(const fusing *f, int entry, const char *name) {
     const int step = entry == f->entry_count ? entry - f->per_step : entry - entry % f->per_step;
-    const int first = fusing_is_scratch(f->system, name) ? step : 0;
+    const int first = is_scratch(f->system, name) ? step : 0;
     for (int a = entry - 1; a >= first; a--)
         if (fusing_output(entry_model(f, a), name) >= 0)
             return a;
@@ -50,13 +57,6 @@ static bool reads_later(const fusing *f, const char *name) {
             if (m->arrays[i].used && strcmp(field_of(m, m->arrays[i].field), name) == 0)
                 return true;
     }
-    return false;
-}
-
-bool fusing_is_scratch(const system_model *s, const char *name) {
-    for (int i = 0; i < s->scratch_count; i++)
-        if (strcmp(s->scratch[i], name) == 0)
-            return true;
     return false;
 }
 
@@ -80,7 +80,7 @@ bool fusing_has_old(fusing *f, int entry, const char *name) {
         return true;
     if (is_only_written(f, name))
         fusing_refuse(f, "a fixed boundary keeps cells of a field that is only written");
-    return !fusing_is_scratch(f->system, name) || is_written_before(f, name);
+    return !is_scratch(f->system, name) || is_written_before(f, name);
 }
 
 static void list_names(fusing *f) {
@@ -95,7 +95,7 @@ static void list_names(fusing *f) {
         for (int e = 0; e < f->entry_count; e++)
             f->written[n] |= fusing_output(entry_model(f, e), f->names[n]) >= 0;
         f->stored[n] =
-            f->written[n] && (!fusing_is_scratch(s, f->names[n]) || reads_later(f, f->names[n]));
+            f->written[n] && (!is_scratch(s, f->names[n]) || reads_later(f, f->names[n]));
         any |= f->stored[n];
     }
     if (!any) /* a scratch field that these stages alone read */
@@ -224,7 +224,7 @@ static void note_reach(model *m, model_array *a, const int d[AXES]) {
 
 model_field fusing_field(const fusing *f, int n, const bool reads[2]) {
     const bool fresh =
-        (fusing_is_scratch(f->system, f->names[n]) && !reads[0]) || is_only_written(f, f->names[n]);
+        (is_scratch(f->system, f->names[n]) && !reads[0]) || is_only_written(f, f->names[n]);
     return (model_field){.name = f->names[n],
                          .use = !f->stored[n] ? USE_IN
                                 : fresh       ? USE_OUT

@@ -119,8 +119,6 @@ int fusing_source(const fusing *, int entry, const char *name);
 /* Whether an entry writes what is read later. */
 bool fusing_stores(const fusing *, int entry);
 
-bool fusing_is_scratch(const system_model *, const char *name);
-
 /* Whether memory has a value of the field before an entry: of those that `fixed` keeps. */
 bool fusing_has_old(fusing *, int entry, const char *name);
 

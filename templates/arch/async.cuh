@@ -123,16 +123,15 @@ template <class T> __device__ __forceinline__ void copy_one_async(T *shared, con
 #endif
 }
 
-// Begins to copy 4, 8 or 16 bytes of memory that the kernel itself may write later, to an address in
-// shared memory. The thread goes on, and waits for its own copies later.
+// Begins to copy 4, 8 or 16 bytes, which the kernel itself may write later, to shared memory. The thread
+// goes on, and waits for its own copies later.
 template <class T> __device__ __forceinline__ void copy_own_async(T *shared, const T *from) {
 #if defined(SG_ASYNC_COPIES)
     const unsigned to = static_cast<unsigned>(__cvta_generic_to_shared(shared));
     if constexpr (sizeof(T) == 16)
         asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(to), "l"(from) : "memory");
     else
-        asm volatile("cp.async.ca.shared.global [%0], [%1], %2;" ::"r"(to), "l"(from), "n"(sizeof(T))
-                     : "memory");
+        asm volatile("cp.async.ca.shared.global [%0], [%1], %2;" ::"r"(to), "l"(from), "n"(sizeof(T)) : "memory");
 #else
     *shared = *from;
 #endif
@@ -145,8 +144,8 @@ __device__ __forceinline__ void copies_commit() {
 #endif
 }
 
-// Waits until at most the `newest` latest groups of the thread are in flight. Other threads see what
-// was copied after the next barrier.
+// Waits until at most the `newest` latest groups of the thread are in flight. Other threads see what was
+// copied after the next barrier.
 template <int newest> __device__ __forceinline__ void copies_wait() {
 #if defined(SG_ASYNC_COPIES)
     asm volatile("cp.async.wait_group %0;" ::"n"(newest) : "memory");

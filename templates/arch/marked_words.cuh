@@ -1,17 +1,16 @@
 #pragma once
 #include "cooperation.cuh"
 
-// A word that blocks publish with a mark, never 0, in memory that nobody prepares. The value counts
-// only with the mark that is waited for: both are one access, or the value is stored first.
+// A word that blocks publish with a mark, never 0, in memory that nobody prepares. The value counts only
+// with the mark that is waited for: both are one access, or the value is stored first.
 struct alignas(16) MarkedWord { unsigned long long mark, value; };
 
-// A mark for this moment: another one in each of the launches that follow one another with one tag,
-// and never the tag. From a multiprocessor's cycles, and which of them it is.
+// A mark for this moment, from a multiprocessor's cycles and its number: another one in each of the
+// launches that follow one another with one tag, and never the tag.
 __device__ __forceinline__ unsigned long long new_mark(unsigned long long tag) {
     unsigned multiprocessor;
     asm volatile("mov.u32 %0, %%smid;" : "=r"(multiprocessor));
-    const unsigned long long moment = clock64() * 1024ull + multiprocessor;
-    return tag + (moment + 1) * 0x9E3779B97F4A7C15ull;
+    return tag + (clock64() * 1024ull + multiprocessor + 1) * 0x9E3779B97F4A7C15ull;
 }
 
 __device__ __forceinline__ void publish(MarkedWord *to, const MarkedWord &word) {

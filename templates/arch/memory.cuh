@@ -30,13 +30,13 @@ template <class T> __device__ __forceinline__ T opaque(T number) {
     return number;
 }
 
-// The same for an offset.
+// Hides how an offset was computed, likewise.
 __device__ __forceinline__ Index opaque_offset(Index number) {
     asm("" : "+l"(number));
     return number;
 }
 
-// The same, and tests of it stay where they are: hoisted out of a loop, each would keep a register.
+// Hides a number, and tests of it stay where they are: hoisted out of a loop, each would keep a register.
 template <class T> __device__ __forceinline__ T pinned(T number) {
     static_assert(sizeof(T) == 4, "one register");
     asm volatile("" : "+r"(number));

@@ -1,7 +1,7 @@
 #pragma once
 
-// A warp is 32 consecutive threads of a block. All lanes that have not ended take part in each of
-// these operations, in the same order.
+// A warp is 32 consecutive threads of a block. All lanes that have not ended take part in each of these
+// operations, in the same order.
 constexpr int warp_size = 32;
 constexpr unsigned all_lanes = 0xFFFFFFFFu;
 

@@ -1,5 +1,5 @@
-// What tiles publish for each other. A tile publishes its sum. The last tile of a group of 32 publishes
-// the group's sum, and then the prefix: the sum of everything up to the group's end.
+// A tile publishes its sum. The last tile of a group of 32 publishes the group's sum, and then the prefix:
+// the sum of everything up to the group's end.
 //
 //     tile      0 1 2 …  31        32 33 …  63        64 65 66
 //     published s s s …            s  s  …            s  s  –
@@ -8,12 +8,10 @@
 //
 // A tile reads the words of its group and of the 32 groups before it, all at once. It takes the nearest
 // known prefix and joins sums by a tree of one shape: results are the same bits on every run.
-//
-// Nobody prepares this memory, and a replay has the same tag. So a word is marked with the tag where its
-// one reader erases it: up to 32 tiles have a word for each two tiles. Words with many readers are
+// Nobody prepares this memory, and a replay has the same tag. Where all tiles are one group, there is a word
+// for each two tiles, marked with the tag, and its reader erases it. Other words have many readers, and are
 // marked with the moment of the launch, which the first block tells the others.
 struct alignas(32) GroupWords { MarkedWord sum, prefix; };
-
 // Of `published`: a word for each two tiles of a single group, one for each block, and the tiles'.
 constexpr int pairs = 1, moments = pairs + warp_size * warp_size;
 using Tile = unsigned; // its number: 2^31 of the smallest tiles are a list of 1 TiB
@@ -24,10 +22,8 @@ struct Board {
     unsigned long long mark;
     Tile few; // how many tiles there are, if they are one group; else 0
 
-    // By the warp that publishes and reads: the first block tells the others its mark.
+    // By the warp that publishes and reads, if there are several groups: the first block tells its mark.
     __device__ __forceinline__ void open() {
-        if (few != 0)
-            return;
         MarkedWord *const words = published + moments, word = {mark, new_mark(mark)};
         if (blockIdx.x == 0) {
 #if PLAN_DRAW > 1
@@ -79,47 +75,34 @@ struct Board {
 // Whether a block publishes the sum of its next tile before it looks back.
 constexpr bool early = plan::ahead > 1;
 
-// The tiles of a group up to one, a lane for each.
-struct Mates {
-    int place; // in the group, of the tile that looks back
-    bool known;
-    Real value;
-    MarkedWord *word;
+// Waits until the lanes know the sums of a group's tiles, one each. Gives the sum of the lane's tile and
+// those before it.
+__device__ __forceinline__ Real scan_group(const Arguments &arguments, const Board &board, bool &known, Real &value,
+                                           const MarkedWord *word) {
+    for (; any_lane(!known); known = known || board.take(look_at(word), value))
+        wait_a_moment();
+    return scan_warp(arguments, value);
+}
 
-    __device__ __forceinline__ Mates(const Board &board, Tile mine, Real all)
-        : place(mine % warp_size), known(lane() >= place),
-          value(lane() == place ? all : identity()),
-          word(board.word_of(known ? mine : mine - place + lane(), place)) {}
-    // Waits until all are known. Gives the sum of the lane's tile and those before it.
-    __device__ __forceinline__ Real scan(const Arguments &arguments, const Board &board) {
-        for (; any_lane(!known); known = known || board.take(look_at(word), value))
-            wait_a_moment();
-        return scan_warp(arguments, value);
-    }
-};
-
-// The prefix of the group before, from what the lanes have seen of the 32 groups before: the prefix of
-// the nearest that knows it, and then sums.
+// The prefix of the group before, by what the lanes know of the 32 groups before: the prefix of the
+// nearest that has one, and sums.
 __device__ __forceinline__ Real before_group(const Arguments &arguments, Real of_group, int nearest) {
     constexpr int at_once = 4;
     Real before = shuffle(of_group, nearest);
 #pragma unroll 1
     for (int l = nearest + 1; l < warp_size; l += at_once) {
         Real next[at_once];
-#pragma unroll
         for (int i = 0; i < at_once; ++i)
             next[i] = shuffle(of_group, (l + i) % warp_size);
-#pragma unroll
         for (int i = 0; i < at_once; ++i)
             if (l + i < warp_size)
-                before = chain(arguments, before, next[i]);
+                before = PATTERN_CHAIN(arguments, before, next[i]);
     }
     return before;
 }
 
 // What comes before a tile, whose sum is `all` and is published. One warp calls it.
-__device__ __forceinline__ Real look_back(const Arguments &arguments, const Board &board, Tile mine,
-                                          Real all) {
+__device__ __forceinline__ Real look_back(const Arguments &arguments, const Board &board, Tile mine, Real all) {
     // Of the 32 groups before, the last lane has the nearest. A tile need not look further back: the
     // lowest of these groups without a prefix will have one soon.
     const int group = mine / warp_size, seen = group - warp_size + lane();
@@ -135,18 +118,20 @@ __device__ __forceinline__ Real look_back(const Arguments &arguments, const Boar
         nearest = warp_size - 1 - __clz(static_cast<int>(ballot_lanes(prefix)));
         wanted = wanted && !prefix && (nearest < 0 || (lane() > nearest && !any));
     };
-    // First all words are asked for at once. Lanes that want nothing ask, too, so that no register
-    // waits for a word that does not come.
-    Mates mates(board, mine, all);
-    const MarkedWord word = look_at(mates.word), sum = look_at(&words->sum);
-    const MarkedWord both = look_at(&words->prefix);
-    mates.known = mates.known || board.take(word, mates.value);
+    // First all words are asked for at once, also by lanes that want nothing, so that no register waits for
+    // a word that does not come.
+    const int place = mine % warp_size; // in its group, of whose tiles up to this one the lanes take one each
+    bool known = lane() >= place;
+    Real value = lane() == place ? all : identity();
+    MarkedWord *const mate = board.word_of(known ? mine : mine - place + lane(), place);
+    const MarkedWord word = look_at(mate), sum = look_at(&words->sum), both = look_at(&words->prefix);
+    known = known || board.take(word, value);
     if (wanted)
         take(sum, both);
     judge();
-    const Real through = mates.scan(arguments, board);
-    if (board.few != 0 && lane() < mates.place)
-        publish(mates.word, {0, 0});
+    const Real through = scan_group(arguments, board, known, value, mate);
+    if (board.few != 0 && lane() < place)
+        publish(mate, {0, 0});
     const bool tells = lane() == warp_size - 1 && board.is_last(mine); // of the group
     if (!early && tells)
         board.put(&own->sum, through);
@@ -157,7 +142,7 @@ __device__ __forceinline__ Real look_back(const Arguments &arguments, const Boar
     }
     const Real before = group == 0 ? initial(arguments) : before_group(arguments, of_group, nearest);
     if (tells)
-        board.put(&own->prefix, chain(arguments, before, through));
-    const Real inside = shuffle(through, mates.place == 0 ? 0 : mates.place - 1);
-    return mates.place == 0 ? before : chain(arguments, before, inside);
+        board.put(&own->prefix, PATTERN_CHAIN(arguments, before, through));
+    const Real inside = shuffle(through, place == 0 ? 0 : place - 1);
+    return place == 0 ? before : PATTERN_CHAIN(arguments, before, inside);
 }

@@ -5,5 +5,5 @@ __device__ __forceinline__ Item none() {
 }
 // A plain read: the output may be the input.
 template <class A> __device__ __forceinline__ Item item_at(const A &arguments, Index i) {
-    return element(arguments, arguments.input[i]);
+    return prepared(arguments, arguments.input[i]);
 }

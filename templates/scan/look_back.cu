@@ -135,7 +135,7 @@ __device__ __forceinline__ Real look_back_in_order(const Arguments &arguments,
             if (l == known)
                 before = one;
             else if (l > known && next + l < mine)
-                before = chain(arguments, before, one);
+                before = PATTERN_CHAIN(arguments, before, one);
         }
         next += warp_size;
     }
@@ -159,12 +159,12 @@ struct Shared {
 static_assert(sizeof(Shared) <= plan::shared_bytes, "the host counts the same bytes");
 
 __device__ __forceinline__ void load_items(const Arguments &arguments, Real *staged, Index base,
-                                           Real (&item)[plan::items]) {
+                                           Items &item) {
 #pragma unroll
     for (int k = 0; k < plan::items; ++k) {
         const Index at = base + k * warp_size + lane();
         staged[place(k * warp_size + lane())] =
-            at < arguments.count ? element(arguments, arguments.input[at]) : identity();
+            at < arguments.count ? prepared(arguments, arguments.input[at]) : identity();
     }
     warp_barrier(); // the warp's elements are there before a lane reads what others loaded
 #pragma unroll
@@ -173,7 +173,7 @@ __device__ __forceinline__ void load_items(const Arguments &arguments, Real *sta
 }
 
 __device__ __forceinline__ void store_items(const Arguments &arguments, Real *staged, Index base,
-                                            const Real (&item)[plan::items]) {
+                                            const Items &item) {
 #pragma unroll
     for (int k = 0; k < plan::items; ++k)
         staged[place(lane() * plan::items + k)] = item[k];
@@ -197,7 +197,7 @@ extern "C" __global__ void __launch_bounds__(plan::threads)
     __syncthreads(); // the block knows its tile
     const Index mine = shared.tile, base = mine * tile + warp() * static_cast<Index>(warp_items);
 
-    Real item[plan::items];
+    Items item;
     load_items(arguments, shared.staged[warp()], base, item);
     Real all;
     const Real inside = before_thread(arguments, shared.sums, item, all);
@@ -212,7 +212,7 @@ extern "C" __global__ void __launch_bounds__(plan::threads)
                                     : look_back(arguments, board, mine);
         }
         if (lane() == 0) {
-            board.publish(mine, prefix, chain(arguments, before, all));
+            board.publish(mine, prefix, PATTERN_CHAIN(arguments, before, all));
             shared.before = before;
         }
     }

@@ -1,6 +1,6 @@
-// persistent: look-back (Merrill, Garland: Single-pass Parallel Prefix Scan with Decoupled Look-back,
-// NVIDIA NVR-2016-002) by as many blocks as the device runs at once. While a block scans one tile, the
-// elements of its next ones are copied into shared memory, so that memory does not idle:
+// persistent: look-back (Merrill, Garland: Single-pass Parallel Prefix Scan with Decoupled Look-back, NVIDIA
+// NVR-2016-002) by as many blocks as the device runs at once. While a block scans one tile, its next ones are
+// copied into shared memory:
 //
 //     stage 0   loads 0 | scan 0, look back, store 0 | loads 2 ………………………| scan 2 …
 //     stage 1           | loads 1 …………………………………| scan 1, look back, store | loads 3 …
@@ -24,19 +24,6 @@
 
 static_assert(!early || plan::stages > 1, "two tiles are in shared memory");
 
-// Reads the thread's items once its own copies are there, and publishes the tile's sum, which it gives
-// in `all`. Gives what comes before the thread's items in the tile.
-__device__ __forceinline__ Real sum_up(const Arguments &arguments, const Board &board, Shared &shared,
-                                       int stage, Tile which, Real (&item)[plan::items],
-                                       Real &all) {
-    warp_barrier(); // the warp's elements are there before a lane reads what others loaded
-    read_items(arguments, shared.part(stage), part_of(which), item);
-    const Real inside = before_thread(arguments, shared.sums, item, all);
-    if (warp() == 0 && arguments.count > tile) // alone a tile has nobody to tell
-        board.put_tile(which, all);
-    return inside;
-}
-
 // The output may be the input: a block has read its tile before it writes any of it.
 extern "C" __global__ void __launch_bounds__(plan::threads, plan::blocks)
     PATTERN_KERNEL_0(const __grid_constant__ Arguments arguments) {
@@ -50,8 +37,8 @@ extern "C" __global__ void __launch_bounds__(plan::threads, plan::blocks)
     const bool drawn = tiles > warp_size && tiles > stages * blocks;
 #endif
 
-    // The tile of the next step, and those whose elements are on their way. Every stage ends a group
-    // of copies, also where there is no more to load.
+    // The tile of the next step, and those whose elements are on their way. Every stage ends a group of
+    // copies, also where there is no more to load.
     Tile mine[stages];
 #pragma unroll
     for (int s = 0; s < stages; ++s) {
@@ -62,12 +49,21 @@ extern "C" __global__ void __launch_bounds__(plan::threads, plan::blocks)
             begin_loads(arguments, shared.part(s), part_of(mine[s]));
         copies_commit();
     }
-    Board board = {static_cast<MarkedWord *>(arguments.published),
-                   static_cast<GroupWords *>(arguments.groups), arguments.tag,
-                   tiles <= warp_size ? tiles : 0};
-    if (warp() == 0)
+    Board board = {static_cast<MarkedWord *>(arguments.published), static_cast<GroupWords *>(arguments.groups),
+                   arguments.tag, tiles <= warp_size ? tiles : 0};
+    if (warp() == 0 && board.few == 0)
         board.open();
-    Real item[plan::items];
+    Items item;
+    // Reads the thread's items once its own copies are there, and publishes the tile's sum, `all`. Gives what
+    // comes before the thread's items in the tile.
+    const auto sum_up = [&](int stage, Tile which, Real &all) {
+        warp_barrier(); // the warp's elements are there before a lane reads what others loaded
+        read_items(arguments, shared.part(stage), part_of(which), item);
+        const Real inside = before_thread(arguments, shared.sums, item, all);
+        if (warp() == 0 && arguments.count > tile) // alone a tile has nobody to tell
+            board.put_tile(which, all);
+        return inside;
+    };
 #if PLAN_AHEAD > 1
     // A block that looks back at once waits for the slowest of all. So it sums up its next tile first,
     // and what others need of that one is published long before they ask:
@@ -75,13 +71,12 @@ extern "C" __global__ void __launch_bounds__(plan::threads, plan::blocks)
     Real next_all = identity(), next_inside = identity();
     if (mine[0] < tiles) {
         copies_wait<unread>();
-        next_inside = sum_up(arguments, board, shared, 0, mine[0], item, next_all);
+        next_inside = sum_up(0, mine[0], next_all);
         __syncthreads(); // all have read the sums of its warps before any writes those of the next
     }
 #endif
     for (int stage = 0; mine[0] < tiles;) {
-        const int behind = stage == 0 ? stages - 1 : stage - 1;
-        const int beyond = stage == stages - 1 ? 0 : stage + 1;
+        const int behind = stage == 0 ? stages - 1 : stage - 1, beyond = stage == stages - 1 ? 0 : stage + 1;
         const Tile newest = mine[stages - 1];
         if (newest < tiles)
             begin_loads(arguments, shared.part(behind), part_of(newest));
@@ -91,20 +86,19 @@ extern "C" __global__ void __launch_bounds__(plan::threads, plan::blocks)
         const Tile second = mine[1];
         const Real all = next_all, inside = next_inside;
         if (second < tiles)
-            next_inside = sum_up(arguments, board, shared, beyond, second, item, next_all);
+            next_inside = sum_up(beyond, second, next_all);
         else
             __syncthreads(); // as in sum_up: all threads are done with the tile before
 #else
         Real all;
-        const Real inside = sum_up(arguments, board, shared, stage, mine[0], item, all);
+        const Real inside = sum_up(stage, mine[0], all);
 #endif
 #if PLAN_DRAW > 1
         if (drawn && newest < tiles && threadIdx.x == plan::threads - 1)
             shared.newest = atomic_add(board.ticket(), 1);
 #endif
         if (warp() == 0) { // alone a tile has nobody to ask
-            const Real before =
-                tiles == 1 ? initial(arguments) : look_back(arguments, board, mine[0], all);
+            const Real before = tiles == 1 ? initial(arguments) : look_back(arguments, board, mine[0], all);
             if (lane() == 0)
                 shared.before = before;
         }
@@ -123,13 +117,16 @@ extern "C" __global__ void __launch_bounds__(plan::threads, plan::blocks)
         warp_barrier(); // all lanes have read the results before the stage's next elements come
 #if PLAN_AHEAD > 1
         if (warp() == 0 && second < tiles && board.is_last(second)) { // its group's sum is early, too
-            const Real sum = Mates(board, second, next_all).scan(arguments, board);
+            const int place = second % warp_size;
+            bool known = lane() >= place;
+            Real value = lane() == place ? next_all : identity();
+            MarkedWord *const mate = board.word_of(known ? second : second - place + lane(), place);
+            const Real sum = scan_group(arguments, board, known, value, mate);
             if (lane() == warp_size - 1)
                 board.put(&board.groups[second / warp_size].sum, sum);
         }
 #endif
         stage = beyond;
-#pragma unroll
         for (int s = 1; s < stages; ++s)
             mine[s - 1] = mine[s];
 #if PLAN_DRAW > 1

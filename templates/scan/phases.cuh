@@ -62,7 +62,7 @@ extern "C" __global__ void
     __launch_bounds__(plan::threads) PATTERN_KERNEL_0(const __grid_constant__ Arguments arguments) {
     const Index base = static_cast<Index>(blockIdx.x) * tile;
     const Scanned scanned = scan_tile(arguments, [&](int i) {
-        return base + i < arguments.count ? element(arguments, arguments.input[base + i])
+        return base + i < arguments.count ? prepared(arguments, arguments.input[base + i])
                                           : identity();
     });
     for (int i = static_cast<int>(threadIdx.x); i < tile; i += plan::threads)

@@ -40,7 +40,7 @@ __device__ __forceinline__ Real identity() {
 __device__ __forceinline__ Real combine(const Arguments &, Real a, Real b) {
     return a + b;
 }
-__device__ __forceinline__ Real element(const Arguments &, Real x) {
+__device__ __forceinline__ Real prepared(const Arguments &, Real x) {
     return x;
 }
 __device__ __forceinline__ Real initial(const Arguments &) {

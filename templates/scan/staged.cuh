@@ -8,17 +8,14 @@ using Cell = Real;
 #endif
 constexpr int pack = 16 / static_cast<int>(sizeof(Cell)), packs = plan::items / pack;
 static_assert(plan::items % pack == 0, "threads have whole packs");
-constexpr int warp_packs = warp_size * packs;
 constexpr bool skewed = packs % 2 == 0;
-constexpr int pitch = skewed ? warp_packs + warp_packs / 8 : warp_packs;
+constexpr int warp_packs = warp_size * packs, pitch = skewed ? warp_packs + warp_packs / 8 : warp_packs;
 using Packed = Pack<Cell, pack>;
-
 __device__ __forceinline__ int place_of(int p) { return skewed ? p + p / 8 : p; }
 
 struct Shared {
     Packed staged[plan::stages][warps][pitch];
-    Real sums[warps];
-    Real before;
+    Real sums[warps], before;
 #if PLAN_DRAW > 1
     int newest; // the tile that was drawn last
 #endif
@@ -67,8 +64,7 @@ __device__ __forceinline__ void begin_loads(const Arguments &arguments, Packed *
     }
 }
 
-__device__ __forceinline__ void read_items(const Arguments &arguments, const Packed *staged,
-                                           Index base, Real (&item)[plan::items]) {
+__device__ __forceinline__ void read_items(const Arguments &arguments, const Packed *staged, Index base, Items &item) {
 #pragma unroll
     for (int k = 0; k < packs; ++k) {
         const Packed from = staged[place_of(lane() * packs + k)];
@@ -81,7 +77,7 @@ __device__ __forceinline__ void read_items(const Arguments &arguments, const Pac
     if (base + warp_items <= arguments.count) {
 #pragma unroll
         for (int i = 0; i < plan::items; ++i)
-            item[i] = element(arguments, item[i]);
+            item[i] = prepared(arguments, item[i]);
     } else {
 #else // elements are used as they are
     if (base + warp_items > arguments.count) {
@@ -89,7 +85,7 @@ __device__ __forceinline__ void read_items(const Arguments &arguments, const Pac
 #pragma unroll
         for (int i = 0; i < plan::items; ++i)
 #if PLAN_PREPARES
-            item[i] = i < left ? element(arguments, item[i]) : identity();
+            item[i] = i < left ? prepared(arguments, item[i]) : identity();
 #else
             item[i] = i < left ? item[i] : identity();
 #endif
@@ -97,7 +93,7 @@ __device__ __forceinline__ void read_items(const Arguments &arguments, const Pac
 }
 
 __device__ __forceinline__ void store_items(const Arguments &arguments, Packed *staged, Index base,
-                                            const Real (&item)[plan::items]) {
+                                            const Items &item) {
 #pragma unroll
     for (int k = 0; k < packs; ++k) {
         Packed to;

@@ -1,15 +1,21 @@
 constexpr int tile = plan::threads * plan::items;
 constexpr int warps = plan::threads / 32, warp_items = 32 * plan::items;
+using Items = Real[plan::items]; // of a thread
 
-// A step from one prefix to the next: the same operations at each place.
-#if defined(PATTERN_OWN_OPERATOR)
-#define PATTERN_CHAIN __noinline__ // the compiler might contract a spec's function differently
+#if PLAN_WHOLE // numbers: the same bits anyway
+#define PATTERN_CHAIN combine
 #else
-#define PATTERN_CHAIN SAME_BITS
+#define PATTERN_CHAIN chain
+#if defined(PATTERN_OWN_OPERATOR)
+#define PATTERN_ONCE __noinline__ // the compiler might contract a spec's function differently
+#else
+#define PATTERN_ONCE SAME_BITS
 #endif
-__device__ PATTERN_CHAIN Real chain(const Arguments &arguments, Real before, Real value) {
+// A step from one prefix to the next: the same operations at each place.
+__device__ PATTERN_ONCE Real chain(const Arguments &arguments, Real before, Real value) {
     return combine(arguments, before, value);
 }
+#endif
 
 // The values of a warp's lanes up to the thread's own.
 __device__ __forceinline__ Real scan_warp(const Arguments &arguments, Real value) {
@@ -22,10 +28,9 @@ __device__ __forceinline__ Real scan_warp(const Arguments &arguments, Real value
     return value;
 }
 
-// What comes before the thread in its tile; `all` becomes the sum of the tile. Adds up the thread's
-// items, then the warp up to each thread, then the tile up to each warp.
-__device__ __forceinline__ Real before_thread(const Arguments &arguments, Real (&sums)[warps],
-                                              const Real (&item)[plan::items], Real &all) {
+// What comes before the thread in its tile; `all` becomes the sum of the tile. Adds up the thread's items,
+// then the warp up to each thread, then the tile up to each warp.
+__device__ __forceinline__ Real before_thread(const Arguments &arguments, Real *sums, const Items &item, Real &all) {
     Real through = item[0];
 #pragma unroll
     for (int k = 1; k < plan::items; ++k)

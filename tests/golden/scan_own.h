@@ -9,6 +9,7 @@ using Real = double;
 #define PLAN_EXCLUSIVE 0
 #define PLAN_IN_ORDER 0
 #define PLAN_SHARED_BYTES 2048
+#define PLAN_WHOLE 0
 #define PLAN_PREPARES 1
 
 struct Arguments {
@@ -22,7 +23,7 @@ static_assert(sizeof(Arguments) == 40, "the host packs 40 bytes");
 
 struct plan {
     static constexpr int threads = 128, items = 2, runs = 2, exclusive = 0, in_order = 0;
-    static constexpr int shared_bytes = 2048, prepares = 1;
+    static constexpr int shared_bytes = 2048, whole = 0, prepares = 1;
 };
 
 #define PATTERN_OWN_OPERATOR 1
@@ -34,7 +35,7 @@ __device__ __forceinline__ Real combine([[maybe_unused]] const Arguments &argume
 __device__ __forceinline__ Real map([[maybe_unused]] const Arguments &arguments, [[maybe_unused]] Real a, [[maybe_unused]] Real b) {
     return a * a;
 }
-__device__ __forceinline__ Real element([[maybe_unused]] const Arguments &arguments, Real x) { return map(arguments, x, x); }
+__device__ __forceinline__ Real prepared([[maybe_unused]] const Arguments &arguments, Real x) { return map(arguments, x, x); }
 __device__ __forceinline__ Real given([[maybe_unused]] const Arguments &arguments, [[maybe_unused]] Real a, [[maybe_unused]] Real b) {
     return 1.0;
 }

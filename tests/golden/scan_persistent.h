@@ -7,6 +7,7 @@ using Real = float;
 #define PLAN_EXCLUSIVE 0
 #define PLAN_IN_ORDER 1
 #define PLAN_SHARED_BYTES 36912
+#define PLAN_WHOLE 0
 #define PLAN_PREPARES 0
 #define PLAN_STAGES 3
 #define PLAN_BLOCKS 2
@@ -26,8 +27,8 @@ static_assert(sizeof(Arguments) == 56, "the host packs 56 bytes");
 
 struct plan {
     static constexpr int threads = 256, items = 12, runs = 1, exclusive = 0, in_order = 1;
-    static constexpr int shared_bytes = 36912, prepares = 0, stages = 3, blocks = 2, ahead = 1;
-    static constexpr int draw = 1;
+    static constexpr int shared_bytes = 36912, whole = 0, prepares = 0, stages = 3, blocks = 2;
+    static constexpr int ahead = 1, draw = 1;
 };
 
 // combine(identity(), a) == combine(a, identity()) == a
@@ -35,5 +36,5 @@ __device__ __forceinline__ Real identity() { return 0.0f; }
 __device__ __forceinline__ Real combine(const Arguments &, Real a, Real b) {
     return a + b;
 }
-__device__ __forceinline__ Real element([[maybe_unused]] const Arguments &arguments, Real x) { return x; }
+__device__ __forceinline__ Real prepared([[maybe_unused]] const Arguments &arguments, Real x) { return x; }
 __device__ __forceinline__ Real initial([[maybe_unused]] const Arguments &arguments) { return identity(); }

@@ -7,6 +7,7 @@ using Real = int;
 #define PLAN_EXCLUSIVE 1
 #define PLAN_IN_ORDER 0
 #define PLAN_SHARED_BYTES 15408
+#define PLAN_WHOLE 1
 #define PLAN_PREPARES 0
 
 struct Arguments {
@@ -20,7 +21,7 @@ static_assert(sizeof(Arguments) == 40, "the host packs 40 bytes");
 
 struct plan {
     static constexpr int threads = 256, items = 15, runs = 1, exclusive = 1, in_order = 0;
-    static constexpr int shared_bytes = 15408, prepares = 0;
+    static constexpr int shared_bytes = 15408, whole = 1, prepares = 0;
 };
 
 // combine(identity(), a) == combine(a, identity()) == a
@@ -29,5 +30,5 @@ __device__ __forceinline__ Real identity() { return 0; }
 __device__ __forceinline__ Real combine(const Arguments &, Real a, Real b) {
     return Real(unsigned(a) + unsigned(b));
 }
-__device__ __forceinline__ Real element([[maybe_unused]] const Arguments &arguments, Real x) { return x; }
+__device__ __forceinline__ Real prepared([[maybe_unused]] const Arguments &arguments, Real x) { return x; }
 __device__ __forceinline__ Real initial([[maybe_unused]] const Arguments &arguments) { return identity(); }

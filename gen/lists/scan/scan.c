@@ -89,7 +89,7 @@ static const char *write_code(job *j, const scan *s, dtype type) {
     if (s->mapped)
         pattern_write_function(&t, &s->pattern, SCAN_MAP, "Real", "map");
     text_printf(&t,
-                "__device__ __forceinline__ Real element([[maybe_unused]] const Arguments "
+                "__device__ __forceinline__ Real prepared([[maybe_unused]] const Arguments "
                 "&arguments, Real x) { return %s; }\n",
                 operator_prepared(j, &s->op, s->mapped ? "map(arguments, x, x)" : "x"));
     if (s->initial)
@@ -140,6 +140,7 @@ static family_build *write(job *j, const subject *subject, const family_request 
         {"exclusive", s->exclusive},
         {"in_order", s->deterministic && !operator_is_exact(&s->op, type)},
         {"shared_bytes", (int64_t)plan->shared_bytes},
+        {"whole", s->op.id != OPERATOR_OWN && type >= DTYPE_REALS},
         {"prepares", s->mapped || strcmp(operator_prepared(j, &s->op, "x"), "x") != 0},
         {"stages", plan->stages}, /* of persistent alone */
         {"blocks", plan->blocks},
@@ -162,8 +163,8 @@ static family_build *write(job *j, const subject *subject, const family_request 
                           (one_pass ? 2 : 4) * (int)p->element_bytes, 2 * (int)p->element_bytes),
         .constants = runs ? of_runs : constants,
         .constant_count = runs         ? 5
-                          : persistent ? 11
-                                       : 7,
+                          : persistent ? 12
+                                       : 8,
         .code = r->untold ? NULL : write_code(j, s, type),
         .facts.shape = job_print(j, "%s scan by %s", s->exclusive ? "exclusive" : "inclusive",
                                  operator_name(&s->op)),

@@ -69,17 +69,4 @@ int bulk_shifted_slots(const plan *);
 /* Fills the estimate. */
 void bulk_cost(plan *, const int64_t size[AXES]);
 
-/* A block's turn of the walk. */
-typedef struct bulk_step {
-    int readers, rows;      /* threads that make points; rows of each */
-    int packs, conversions; /* packs that a thread reads; numbers that it converts */
-    int missing;            /* registers that a thread needs and has not */
-    int64_t bytes;          /* of the copies */
-    double again;           /* planes that are read for each that is made */
-    double waves;           /* of blocks */
-} bulk_step;
-
-/* The same of cells of 16 bits in 3D, but for spares and starts. */
-void bulk_narrow_cost(plan *, const bulk_step *, const int64_t size[AXES]);
-
 #endif

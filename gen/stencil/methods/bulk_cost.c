@@ -1,5 +1,4 @@
-/* What a launch of the method bulk costs, of all cells but those of 16 bits in 3D, which
-   bulk_narrow.c estimates. Takes: a plan that fits. Makes: its estimate. */
+/* What a launch of the method bulk costs. Takes: a plan that fits. Makes: its estimate. */
 #include "gen/stencil/methods/bulk.h"
 
 #include "gen/stencil/method.h"
@@ -262,7 +261,6 @@ static void wide_cost(plan *p, const int64_t size[AXES]) {
     const double tile = (double)p->tile[0] * p->tile[1] * (bulk_is_flat(p) ? p->walk : 1);
     const bool rows = copies_rows(p, size);
     const double reads = (rows ? count_cells(p) : count_packs(p)) / points;
-    double all = 1;
     e->blocks_resident = plan_resident(p);
     const filling f = fill(p, size, rows);
     e->loads_per_point = (double)(rows ? bulk_shifted_bytes(p) : bulk_slot_bytes(p)) / bytes / tile;
@@ -297,9 +295,7 @@ static void wide_cost(plan *p, const int64_t size[AXES]) {
             e->bound = terms[i].what;
         }
     }
-    for (int axis = 0; axis < m->dims; axis++)
-        all *= (double)size[axis];
-    e->seconds = pow(sum, 1 / overlap) * all;
+    e->seconds = pow(sum, 1 / overlap) * model_grid_points(m, size);
     e->seconds *= (spills(p) && !rows ? costs.spilling : 1) *
                   (bulk_is_flat(p) ? 1 + costs.alone / f.together / f.together : 1);
     if (!bulk_is_flat(p) && !rows && f.waves > 1 && p->walk < cells)
@@ -312,6 +308,73 @@ static void wide_cost(plan *p, const int64_t size[AXES]) {
         e->seconds *= costs.spare;
     e->seconds +=
         bulk_is_flat(p) ? costs.tile_start + (rows ? row_costs.start : 0) : starting(f.waves);
+}
+
+/* ---- cells of 16 bits in 3D ------------------------------------------------------------------ */
+
+/* A block's turn of the walk, where instructions bind, and conversions are many of them. */
+typedef struct bulk_step {
+    int readers, rows;      /* threads that make points; rows of each */
+    int packs, conversions; /* packs that a thread reads; numbers that it converts */
+    int missing;            /* registers that a thread needs and has not */
+    int64_t bytes;          /* of the copies */
+    double again;           /* planes that are read for each that is made */
+    double waves;           /* of blocks */
+} bulk_step;
+
+/* From 66 figures of an H200 (768³, half, stars of radius 1 to 4 and a box): instructions of a
+   thread's turn besides its points'; the share of issue slots that 12 warps fill, and how much less
+   fewer of them do; how much longer it takes where a block's warps are no multiple of the
+   multiprocessor's four parts, where the last wave leaves some idle (instructions, memory), and for
+   each register that is missing; the share of the L2's rate that walks reach; how terms overlap. */
+static const struct narrow_costs {
+    double step, issue, few, lone, uneven, idle, idle_memory, missing, cache, overlap;
+} narrow = {43, 0.8, 0.6, 0.1, 0.34, 1.08, 0.264, 0.05, 0.61, 3.3};
+
+/* Seconds of a point if its instructions alone counted. */
+static double issuing(const plan *p, const bulk_step *s, double idle) {
+    enum { PARTS = 4, ENOUGH = 12, ROWS = 2 };
+    const double machine = p->gpu->clock * p->gpu->multiprocessors;
+    const double warps = s->readers / (double)WARP;
+    const double uneven = ceil(warps / PARTS) * PARTS / warps - 1;
+    const double resident = warps * p->estimate.blocks_resident;
+    const double few = fmax(ENOUGH / resident - 1, 0);
+    const double lone = fmax(ENOUGH * ROWS / (resident * s->rows) - 1, 0);
+    return p->estimate.instructions_per_point / (lanes * machine * narrow.issue) *
+           (1 + narrow.uneven * uneven) * (1 + narrow.idle * idle) * (1 + narrow.few * few) *
+           (1 + narrow.lone * lone);
+}
+
+static void narrow_cost(plan *p, const bulk_step *s, const int64_t size[AXES]) {
+    const model *m = p->facts->model;
+    const gpu *g = p->gpu;
+    plan_estimate *e = &p->estimate;
+    const double points = (double)p->schedule.vector * s->rows;
+    const double bytes = (double)model_cell_bytes(m);
+    double covered = 1;
+    for (int k = 0; k < 2; k++) {
+        const double cells = (double)size[p->axes[k]];
+        covered *= ceil(cells / p->per_block[k]) * p->per_block[k] / cells;
+    }
+    e->loads_per_point = (double)s->bytes / bytes / (p->tile[0] * p->tile[1]) * s->again;
+    e->shared_per_point = e->loads_per_point + s->again * s->packs / points * p->schedule.vector;
+    e->bytes_per_point = model_bytes_per_point(m);
+    e->instructions_per_point =
+        s->again * (p->facts->sum_operations * lanes / g->fma_lanes[m->dtype] +
+                    (s->conversions + s->packs) / points) +
+        narrow.step / points;
+    const double idle = ceil(s->waves) / s->waves - 1, left = 1 + narrow.idle_memory * idle;
+    const double issues = issuing(p, s, idle) * covered;
+    const double device = e->bytes_per_point / gpu_copy_rate(g) * left * covered;
+    const double cache =
+        (e->loads_per_point + m->output_count) * bytes / (narrow.cache * gpu_l2_rate(g)) * left;
+    e->bound = issues > device && issues > cache ? "instructions"
+               : device > cache                  ? "device memory"
+                                                 : "the second-level cache";
+    const double sum =
+        pow(issues, narrow.overlap) + pow(device, narrow.overlap) + pow(cache, narrow.overlap);
+    e->seconds = pow(sum, 1 / narrow.overlap) * model_grid_points(m, size) *
+                 (1 + narrow.missing * s->missing);
 }
 
 void bulk_cost(plan *p, const int64_t size[AXES]) {
@@ -328,7 +391,7 @@ void bulk_cost(plan *p, const int64_t size[AXES]) {
     p->estimate.blocks_resident = plan_resident(p);
     s.missing = larger(p->estimate.registers - registers_for_warps(p), 0);
     s.waves = fill(p, size, false).waves;
-    bulk_narrow_cost(p, &s, size);
+    narrow_cost(p, &s, size);
     if (plan_takes_spare(p, size))
         p->estimate.seconds *= costs.spare;
     p->estimate.seconds += starting(s.waves);

@@ -5,8 +5,6 @@
    has that of 2D grids, whose rows a thread keeps in registers. */
 #include "gen/stencil/methods/chained.h"
 
-#include "gen/stencil/walk_order.h"
-
 /* ---- the plan -------------------------------------------------------------------------------- */
 
 /* Rows, and their neighbours for as long as stages read them; pointers to all that is loaded and

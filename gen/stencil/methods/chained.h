@@ -57,7 +57,7 @@ void chained_cost(plan *, const int64_t size[AXES]);
 void chained_column_cost(plan *, const int64_t size[AXES]);
 void chained_strip_cost(plan *, const int64_t size[AXES]);
 
-/* Strips whose walks take turns (walk_order.h): blocks that run at a time; else 0. */
+/* Strips whose walks take turns (plan_ordered_wave): blocks that run at a time; else 0. */
 int chained_ordered_wave(const plan *);
 
 /* Registers that a thread needs, also more than it can have. */

@@ -75,10 +75,9 @@ typedef struct walks {
 static walks walks_of(plan *p, const chain_layout *l, const int64_t size[AXES]) {
     const int dims = p->facts->model->dims;
     double covered;
-    walks w = {
-        .points = 1, .blocks = plan_blocks(p, size, &covered), .machine = p->gpu->multiprocessors};
-    for (int axis = 0; axis < dims; axis++)
-        w.points *= (double)size[axis];
+    walks w = {.points = model_grid_points(p->facts->model, size),
+               .blocks = plan_blocks(p, size, &covered),
+               .machine = p->gpu->multiprocessors};
     const double walk = fmin(p->walk, (double)size[dims - 1]);
     w.turns = walk + l->before + l->turns;
     w.planes = walk + l->before + l->behind;
@@ -174,16 +173,13 @@ static double strip_issue(const plan *p, const chain_layout *l, const walks *w, 
     return w->blocks * turns * warps * busy / (4 * w->machine * p->gpu->clock);
 }
 
-/* How many times as long blocks take in which a warp stands at an end of x; as streamed_cost.c. Of
-   single steps: the fit has several as they are. */
+/* Of single steps: the fit has several as they are. */
 static double strip_edges(const plan *p, const int64_t size[AXES]) {
-    static const double both = 0.5;
-    const double share = fmin(2.0 * p->tile[0] / (double)size[0], 1);
     const model_chain *c = chain_of(p);
     bool ends = false;
     for (int e = 0; e < c->stage_count && p->schedule.time == 1; e++)
         ends |= c->stages[e].facts->ends_of_x;
-    return ends ? 1 + both * share * (1 - 1 / (plan_threads(p) / (double)WARP)) : 1;
+    return ends ? edges_of_x(p, size, 0.5) : 1;
 }
 
 /* How many times as long where a lane's two points are no pack. Of single steps, as above. */

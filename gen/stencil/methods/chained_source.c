@@ -3,7 +3,6 @@
 #include "gen/stencil/methods/chained.h"
 
 #include "gen/source/emit.h"
-#include "gen/stencil/walk_order.h"
 
 #include <string.h>
 

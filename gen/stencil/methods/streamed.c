@@ -3,7 +3,6 @@
 #include "gen/stencil/methods/streamed.h"
 
 #include "gen/source/emit.h"
-#include "gen/stencil/walk_order.h"
 
 enum { AHEAD = 2, LONG_WALK = 16 };
 enum { HELD = 132 }; /* registers for 100 that a thread holds */

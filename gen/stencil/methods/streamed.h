@@ -7,7 +7,7 @@
 /* Sums of many planes: in 2D from 6 on. */
 bool streamed_walks_long(const plan_facts *);
 
-/* Blocks whose walks take turns (walk_order.h); 0: in the order of their numbers. */
+/* Blocks whose walks take turns (plan_ordered_wave); 0: in the order of their numbers. */
 int streamed_ordered_wave(const plan *);
 
 /* The index of packs of so many points in tables of CALL_PACKS. */

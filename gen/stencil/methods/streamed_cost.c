@@ -233,13 +233,8 @@ static double loads_apart(const plan *p, const int64_t size[AXES]) {
     return has_short_rows(size) && plan_takes_spare(p, size) ? (1 + p->schedule.vector) / 2.0 : 1;
 }
 
-/* How many times as long blocks take in which a warp stands at an end of x: it goes both ways, and
-   the block's other warps wait for it. The cavity in float takes 437, 461, 468 and 483 µs with
-   blocks of 1, 4, 8 and 16 warps. */
 static double edges(const plan *p, const int64_t size[AXES]) {
-    const double both = streamed_ordered_wave(p) > 0 ? 0.5 : 0.3;
-    const double share = fmin(2.0 * p->tile[0] / (double)size[0], 1);
-    return p->facts->ends_of_x ? 1 + both * share * (1 - 1 / ceil(plan_threads(p) / 32.0)) : 1;
+    return p->facts->ends_of_x ? edges_of_x(p, size, streamed_ordered_wave(p) > 0 ? 0.5 : 0.3) : 1;
 }
 
 /* How many times as long as if there were no first and last blocks. Those of less than a wave are
@@ -354,9 +349,7 @@ void streamed_cost(plan *p, const int64_t size[AXES]) {
         e->bound = "waiting for memory";
     const double sum =
         pow(moves, costs.overlap) + pow(issues, costs.overlap) + pow(waits, costs.overlap);
-    double all = 1;
-    for (int axis = 0; axis < p->facts->model->dims; axis++)
-        all *= (double)size[axis];
+    const double all = model_grid_points(p->facts->model, size);
     e->seconds = pow(sum, 1 / costs.overlap) * all * waste(p, size);
     const double walk = walking(p, size);
     if (walk > e->seconds)

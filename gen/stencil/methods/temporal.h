@@ -48,10 +48,9 @@ void temporal_need_images(plan *);
 /* The constant `images` of plan.h, by which templates leave out what no boundary asks for. */
 void temporal_write_images(text *, const plan *);
 
-/* What the two forms of 3D by partial sums share: a block's threads and tile, the bytes of shared
-   memory once the ring is known, and the constants of plan.h. */
+/* What the two forms of 3D by partial sums share: a block's threads and tile, and the constants of
+   plan.h. */
 const char *temporal_lay_patches(job *, plan *);
-size_t temporal_patch_bytes(const plan *);
 void temporal_write_patches(text *, const plan *);
 
 /* Whether the form of stars serves an update of partial sums. */
@@ -66,9 +65,8 @@ int64_t temporal_boxes_bytes(const plan *);
 bool temporal_box(const plan *, const plan_array *, int box[AXES]);
 void temporal_write_boxes(text *, bool);
 
-/* Whether the pipeline makes steps of an update of two levels; the model of its sums; and the grid
-   that takes the level before the newest one: the layers follow the arrays (−1: one level). */
-bool temporal_is_wave(const plan_facts *);
+/* Of an update of two levels, the model of its sums; and the grid that takes the level before the
+   newest one: the layers follow the arrays (−1: one level). */
 const model *temporal_wave_sums(job *, const plan *);
 int temporal_second_grid(const model *, int output);
 

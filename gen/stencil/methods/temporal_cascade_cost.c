@@ -94,10 +94,9 @@ void cascade_cost(plan *p, const int64_t size[AXES]) {
     cascade_lay(p, &c);
     const temporal_work w = cascade_work(p, &c);
     const double bytes = (double)dtype_words[m->dtype].bytes, time = p->schedule.time;
-    double covered, points = 1, written = 0;
+    const double points = model_grid_points(m, size);
+    double covered, written = 0;
     const double blocks = plan_blocks(p, size, &covered), warps = plan_threads(p) / WARP;
-    for (int axis = 0; axis < m->dims; axis++)
-        points *= (double)size[axis];
     for (int o = 0; o < m->output_count; o++)
         written += m->fields[m->outputs[o].field].levels;
     e->blocks_resident = plan_resident(p);

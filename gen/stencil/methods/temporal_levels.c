@@ -26,7 +26,7 @@ static int stored_rows(const plan *p) {
 }
 
 /* Of the ring, the levels and rows on their way to memory. */
-size_t temporal_patch_bytes(const plan *p) {
+static size_t patch_bytes(const plan *p) {
     const plan_fused *f = &p->fused;
     const int64_t plane = (int64_t)f->width[0] * f->width[1];
     const int64_t level = plane / p->schedule.lane[1] * stored_rows(p);
@@ -139,7 +139,7 @@ bool temporal_by_boxes(const plan *p) {
 
 int64_t temporal_boxes_bytes(const plan *p) {
     const int64_t words = 2 * p->fused.input + 2 * (plan_threads(p) / WARP);
-    return (int64_t)temporal_patch_bytes(p) + words * MBARRIER_BYTES;
+    return (int64_t)patch_bytes(p) + words * MBARRIER_BYTES;
 }
 
 bool temporal_box(const plan *p, const plan_array *a, int box[AXES]) {
@@ -179,7 +179,7 @@ static const char *fit(job *j, plan *p) {
     if (p->fused.boxes)
         return plan_take_shared(j, p, temporal_boxes_bytes(p));
     p->fused.input = LEVELS_INPUT + carried(p) - 1;
-    return plan_take_shared(j, p, (int64_t)temporal_patch_bytes(p));
+    return plan_take_shared(j, p, (int64_t)patch_bytes(p));
 }
 
 /* ---- its cost -------------------------------------------------------------------------------- */

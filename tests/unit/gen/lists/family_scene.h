@@ -134,8 +134,4 @@ static inline void scene_expect(scene *s, int64_t x, int64_t y, int offset, bool
     assert_int_equal(scene_draw(s, x, y, 0, offset, in_place, seed).undecidable, 0);
 }
 
-static inline void scene_expect_kind(scene *s, int64_t x, int64_t y, int kind) {
-    scene_draw(s, x, y, kind, 0, false, 77);
-}
-
 #endif

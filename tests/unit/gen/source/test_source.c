@@ -10,13 +10,13 @@
 /* The most lines that a file may have; they only ever become fewer. The goals are 450 for heat13,
    220 for every naive kernel and 350 for the others. */
 enum {
-    MOST_HEAT13 = 425,
-    MOST_HEAT2D5 = 350,
-    MOST_REDUCE_SUM = 326,
-    MOST_SCAN = 534,
-    MOST_NAIVE = 189,
-    MOST_NAIVE_FIELDS = 236, /* two fields, periodic */
-    MOST_NAIVE_PACKS = 297,
+    MOST_HEAT13 = 402,
+    MOST_HEAT2D5 = 337,
+    MOST_REDUCE_SUM = 307,
+    MOST_SCAN = 479,
+    MOST_NAIVE = 185,
+    MOST_NAIVE_FIELDS = 229, /* two fields, periodic */
+    MOST_NAIVE_PACKS = 287,
 };
 
 typedef struct trimming {
@@ -226,6 +226,39 @@ static void templates_have_commas_of_their_own(void **state) {
     prunes(text, text);
 }
 
+/* ---- layout ---------------------------------------------------------------------------------- */
+
+static const char *laid_text(job *j, const char *text, const char *arch) {
+    (void)arch;
+    return lay_out(j, text);
+}
+
+static void lies(const char *text, const char *expected) {
+    becomes(laid_text, "", text, expected);
+}
+
+static void what_fits_stands_on_one_line(void **state) {
+    (void)state;
+    lies("template <class T>\n__device__ T f(int a,\n             int b) {\n    return a +\n"
+         "           b;\n}\n",
+         "template <class T> __device__ T f(int a, int b) { return a + b; }\n");
+    static const char *const stay[] = {
+        "__device__ void f() {\n    if (a)\n        b();\n    for (;;)\n        c();\n}\n",
+        "__device__ void f() {\n    a(); // why\n}\n",
+        "    a = b + // why\n        c;\n",
+        "#pragma unroll\n    for (;;) {\n        a();\n    }\n",
+        "struct s {\n    int a;\n};\n",
+    };
+    for (size_t i = 0; i < sizeof stay / sizeof *stay; i++)
+        lies(stay[i], stay[i]);
+}
+
+static void short_declarations_stand_together(void **state) {
+    (void)state;
+    lies("int a; // why\n\n// b\nint b;\n\n// c\nvoid c() {\n    b();\n    a();\n}\n\nint d;\n",
+         "int a; // why\n// b\nint b;\n\n// c\nvoid c() {\n    b();\n    a();\n}\n\nint d;\n");
+}
+
 /* ---- whole files ----------------------------------------------------------------------------- */
 
 typedef struct emitting {
@@ -357,6 +390,8 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(namespaces_have_names_of_their_own),
     cmocka_unit_test(assertions_go_with_what_they_speak_of),
     cmocka_unit_test(templates_have_commas_of_their_own),
+    cmocka_unit_test(what_fits_stands_on_one_line),
+    cmocka_unit_test(short_declarations_stand_together),
     cmocka_unit_test(files_are_short),
     cmocka_unit_test(files_have_an_order),
     cmocka_unit_test(files_have_only_what_the_plan_needs),

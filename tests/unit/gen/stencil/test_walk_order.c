@@ -2,7 +2,6 @@
    and plans ask for it where a wave of blocks is more than the cache keeps. */
 #include "tests/unit/gen/stencil/plan_h200.h"
 
-#include "gen/stencil/walk_order.h"
 #include "tests/unit/group.h"
 
 #include <stdlib.h>

@@ -1,0 +1,110 @@
+/* What the method bulk fetches: which arrays, with which halo, and by which copies where rows begin
+   anywhere. Takes: a plan whose arrays are laid by the model. Makes: their order; the copies'
+   boxes, and how many planes shared memory has room for. */
+#include "gen/stencil/methods/bulk.h"
+
+#include "base/program.h"
+
+#include <string.h>
+
+/* ---- arrays ---------------------------------------------------------------------------------- */
+
+/* A linear update fetches each array once. A scaled sum (gen/model/model.h) also needs values of
+   the point when the sum is complete, planes after the sum has read theirs: such arrays come once
+   more without a halo. */
+enum { MOST_ARRAYS = 8 };
+_Static_assert((int)MOST_ARRAYS <= (int)PROGRAM_MOST_MAPS, "each has a map");
+
+static void put(plan *p, const plan_array *a, bool with_halo) {
+    plan_array *to = &p->arrays[p->array_count++];
+    *to = *a;
+    for (int k = 0; k < AXES && !with_halo; k++)
+        to->low[k] = to->high[k] = 0;
+}
+
+const char *bulk_lay_arrays(job *j, plan *p) {
+    const scaled_sum *s = p->facts->scaled;
+    plan_array of_model[2 * MAX_FIELDS];
+    const int count = p->array_count;
+    int needed = s == NULL ? count : 0;
+    memcpy(of_model, p->arrays, sizeof of_model);
+    for (int i = 0; i < count && s != NULL; i++)
+        needed += s->in_sum[of_model[i].array] + s->at_point[of_model[i].array];
+    if (needed > MOST_ARRAYS)
+        return job_print(j, "it reads at most %d arrays", MOST_ARRAYS);
+    p->summed = count;
+    if (s == NULL)
+        return NULL;
+    p->array_count = 0;
+    for (int i = 0; i < count; i++)
+        if (s->in_sum[of_model[i].array]) {
+            p->kernel_array[of_model[i].array] = p->array_count;
+            put(p, &of_model[i], true);
+        }
+    p->summed = p->array_count;
+    for (int i = 0; i < count; i++) {
+        const int array = of_model[i].array;
+        p->at_point[array] = -1;
+        if (!s->at_point[array])
+            continue;
+        p->at_point[array] = p->array_count;
+        if (!s->in_sum[array])
+            p->kernel_array[array] = p->array_count;
+        put(p, &of_model[i], false);
+    }
+    return NULL;
+}
+
+/* ---- rows that begin anywhere ---------------------------------------------------------------- */
+
+/* A copy brings every `vector`-th row of a box. It needs to agree with Box in
+   templates/bulk_boxes.cuh. */
+enum { LEAST_SLOTS = 2, MOST_SLOTS = 8 }; /* as planes are shorter, there may be room for more */
+
+/* Cells of a row of a copy, and rows. */
+static void lay(const plan *p, const plan_array *a, int box[AXES]) {
+    const int vector = p->schedule.vector;
+    int whole[AXES];
+    bulk_lay_box(p, a, whole);
+    box[0] = round_up(a->low[0] + p->tile[0] + a->high[0] + vector - 1, vector);
+    box[1] = (whole[bulk_is_flat(p) ? 2 : 1] + vector - 1) / vector;
+    box[2] = 1;
+}
+
+int64_t bulk_shifted_bytes(const plan *p) {
+    int64_t bytes = 0;
+    int box[AXES];
+    for (int i = 0; i < p->array_count; i++) {
+        lay(p, &p->arrays[i], box);
+        bytes += (int64_t)p->schedule.vector *
+                 round_up(box[0] * box[1] * bulk_cell_bytes(p), BULK_LINE_BYTES);
+    }
+    return bytes;
+}
+
+int bulk_shifted_slots(const plan *p) {
+    if (bulk_is_flat(p))
+        return 1;
+    const int64_t slots = (int64_t)p->shared_bytes / (bulk_shifted_bytes(p) + BULK_SLOT_BYTES);
+    return slots < MOST_SLOTS ? (int)slots : MOST_SLOTS;
+}
+
+/* Not served are arrays whose rows take more room so than there is, too many arrays, and sums whose
+   point makes something of its place. */
+bool bulk_is_shifted(const plan *p) {
+    const int least = bulk_is_flat(p) ? 1 : LEAST_SLOTS;
+    bool all = p->facts->model->positions == 0 && p->array_count == p->summed &&
+               p->array_count * p->schedule.vector <= PROGRAM_MOST_MAPS &&
+               (int64_t)p->shared_bytes >= least * (bulk_shifted_bytes(p) + BULK_SLOT_BYTES);
+    for (int i = 0; i < p->array_count; i++) {
+        int box[AXES];
+        lay(p, &p->arrays[i], box);
+        all &= box[0] <= BULK_MOST_EXTENT;
+    }
+    return all;
+}
+
+bool bulk_lay_rows(const plan *p, const plan_array *a, int box[AXES]) {
+    lay(p, a, box);
+    return bulk_is_shifted(p);
+}
