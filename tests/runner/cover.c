@@ -111,6 +111,10 @@ void cover_fill(cover *c, int *row, int limit) {
                 pair(c, d, row[d], e, row[e])->row = c->rows;
 }
 
+void cover_give_up(cover *c) {
+    c->sought->row = GIVEN_UP;
+}
+
 void cover_refuse(cover *c) {
     for (int i = 0; i < c->values * c->values; i++)
         if (c->met[i].row == c->rows) {
@@ -118,7 +122,7 @@ void cover_refuse(cover *c) {
             c->met[i].refusals++;
         }
     if (c->sought != NULL && ++c->tries == REFUSALS)
-        c->sought->row = GIVEN_UP;
+        cover_give_up(c);
 }
 
 bool cover_missing(cover *c, int *row, int limit) {

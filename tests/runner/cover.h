@@ -17,9 +17,11 @@ cover *cover_new(job *, const int *counts, int dimensions, uint64_t seed);
 void cover_fill(cover *, int *row, int limit);
 
 /* Takes back what the last cover_fill has marked: nothing comes of its row. The pair that
-   cover_missing has set for it is given up, as if it were met, once several rows of it were refused.
- */
+   cover_missing has set for it is given up once several rows of it were refused. */
 void cover_refuse(cover *);
+
+/* The pair that cover_missing set last counts as met from now on. */
+void cover_give_up(cover *);
 
 /* Sets a pair that no row has met, and leaves the rest free; false where all below `limit` are met.
  */

@@ -148,6 +148,20 @@ static void choose_kernels(lua_State *L, chooser *c) {
     }
 }
 
+/* The first kernel from k on, in a circle, with the values that the row has; -1 where there is
+   none, since some values are refused with whatever they meet. */
+static int find_kernel(const chooser *c, const int *row, int k) {
+    for (int i = 0; i < c->kernel_count; i++) {
+        const int *kernel = c->kernels[(k + i) % c->kernel_count];
+        bool fits = true;
+        for (int d = 0; d < c->m->kernel_count; d++)
+            fits = fits && (row[d] == COVER_FREE || row[d] == kernel[d]);
+        if (fits)
+            return (k + i) % c->kernel_count;
+    }
+    return -1;
+}
+
 /* Every kernel meets every value of the first of the places' dimensions. */
 static void choose_spread_places(chooser *c) {
     const int limit = c->m->count, first = c->m->kernel_count;
@@ -162,15 +176,14 @@ static void choose_spread_places(chooser *c) {
             add_place(c, k, row + first);
         }
     for (int k = 0; cover_missing(c->cover, row, limit); k++) {
-        const int *kernel = c->kernels[k % c->kernel_count];
-        bool fits = true;
-        for (int d = 0; d < first; d++)
-            fits = fits && (row[d] == COVER_FREE || row[d] == kernel[d]);
-        if (!fits)
+        k = find_kernel(c, row, k);
+        if (k < 0) {
+            cover_give_up(c->cover);
             continue;
-        memcpy(row, kernel, (size_t)first * sizeof *row);
+        }
+        memcpy(row, c->kernels[k], (size_t)first * sizeof *row);
         cover_fill(c->cover, row, limit);
-        add_place(c, k % c->kernel_count, row + first);
+        add_place(c, k, row + first);
     }
 }
 
