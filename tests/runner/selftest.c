@@ -15,14 +15,14 @@ static image *written_image(scene *s) {
     return &s->images[s->at[s->subject->written[0]]];
 }
 
-static void flip(scene *s, image *m, int64_t at) {
-    m->after[(size_t)at * s->element + s->element - 2] ^= 0x20;
+static void flip(image *m, int64_t at) {
+    m->after[(size_t)at * m->element + m->element - 2] ^= 0x20;
 }
 
 static void spoil_cell(scene *s, int *final) {
     (void) final;
     image *m = written_image(s);
-    flip(s, m, image_index(m, s->place.end[0] - 1, s->place.begin[1], s->place.end[2] - 1));
+    flip(m, image_index(m, s->place.end[0] - 1, s->place.begin[1], s->place.end[2] - 1));
 }
 
 /* Little more than rounding allows where terms have magnitudes of up to 1 together, whatever is
@@ -31,7 +31,7 @@ static void spoil_cell_a_little(scene *s, int *final) {
     (void) final;
     image *m = written_image(s);
     const int64_t at = image_index(m, s->place.begin[0], s->place.begin[1], s->place.begin[2]);
-    if (s->element == sizeof(float))
+    if (m->element == sizeof(float))
         ((float *)m->after)[at] += 0x1p-17f;
     else
         ((double *)m->after)[at] += 0x1p-45;
@@ -42,40 +42,40 @@ static void spoil_not_a_number(scene *s, int *final) {
     image *m = written_image(s);
     memset(m->after +
                (size_t)image_index(m, s->place.begin[0], s->place.begin[1], s->place.begin[2]) *
-                   s->element,
-           0xff, s->element);
+                   m->element,
+           0xff, m->element);
 }
 
 static void spoil_guard_before(scene *s, int *final) {
     (void) final;
-    flip(s, written_image(s), 0);
+    flip(written_image(s), 0);
 }
 
 static void spoil_guard_behind(scene *s, int *final) {
     (void) final;
-    flip(s, written_image(s), written_image(s)->count - 1);
+    flip(written_image(s), written_image(s)->count - 1);
 }
 
 static void spoil_padding(scene *s, int *final) {
     (void) final;
-    flip(s, written_image(s), image_index(written_image(s), s->place.size[0], 0, 0));
+    flip(written_image(s), image_index(written_image(s), s->place.size[0], 0, 0));
 }
 
 static void spoil_outside_box(scene *s, int *final) {
     (void) final;
-    flip(s, written_image(s), image_index(written_image(s), s->place.size[0] - 1, 0, 0));
+    flip(written_image(s), image_index(written_image(s), s->place.size[0] - 1, 0, 0));
 }
 
 static void spoil_read_array(scene *s, int *final) {
     (void) final;
     image *m = &s->images[s->at[s->subject->reads[0]]];
-    flip(s, m, image_index(m, 0, 0, 0));
+    flip(m, image_index(m, 0, 0, 0));
 }
 
 static void spoil_everything_late(scene *s, int *final) {
     (void) final;
     image *m = written_image(s);
-    memcpy(m->after, m->before, (size_t)m->count * s->element); /* as if it had not run */
+    memcpy(m->after, m->before, (size_t)m->count * m->element); /* as if it had not run */
 }
 
 static void spoil_final(scene *s, int *final) {
@@ -99,7 +99,7 @@ static image *final_image(scene *s, const int *final) {
 static void spoil_result_a_little(scene *s, int *final) {
     image *m = final_image(s, final);
     const int64_t at = image_index(m, s->place.end[0] - 1, s->place.begin[1], s->place.begin[2]);
-    if (s->element == sizeof(float))
+    if (m->element == sizeof(float))
         ((float *)m->after)[at] += 0x1p-15f;
     else
         ((double *)m->after)[at] += 0x1p-43;
@@ -107,15 +107,15 @@ static void spoil_result_a_little(scene *s, int *final) {
 
 static void spoil_by_the_step_before(scene *s, int *final) {
     image *m = final_image(s, final), *other = &s->images[1 - (m - s->images)];
-    memcpy(m->after, other->after, (size_t)m->count * s->element);
+    memcpy(m->after, other->after, (size_t)m->count * m->element);
 }
 
 static void spoil_result_outside_box(scene *s, int *final) {
-    flip(s, final_image(s, final), image_index(final_image(s, final), 0, 0, 0));
+    flip(final_image(s, final), image_index(final_image(s, final), 0, 0, 0));
 }
 
 static void spoil_guard_of_result(scene *s, int *final) {
-    flip(s, final_image(s, final), 1);
+    flip(final_image(s, final), 1);
 }
 
 static const struct {
