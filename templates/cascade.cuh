@@ -37,12 +37,13 @@ struct Marks {
     }
 };
 
-// How far from a cell the one lies whose value it has.
+// How far from a cell the one lies whose value it has. A mirror shows cells far outside beyond the
+// other side, which gives a value: no step needs those, and they are loaded from inside.
 template <int axis> __device__ __forceinline__ int shift_of(Index i, Index size) {
     Index there = i;
     Real value;
     if (!resolve<axis>(there, size, value))
-        return 0;
+        there = there == i ? i : min(max(there, Index(0)), size - 1);
     return static_cast<int>(there - i);
 }
 

@@ -236,7 +236,11 @@ extern "C" __global__ void __launch_bounds__(plan::threads, plan::blocks)
 #endif
 #if PLAN_NEEDS > 0
     if (a.steps < 0) // in no launch, which compilers do not know
+#if defined(PLAN_MIXED)
+        need_registers<PLAN_NEEDS>(reinterpret_cast<volatile unsigned *>(a.grid[At<0>()].data));
+#else
         need_registers<PLAN_NEEDS>(reinterpret_cast<volatile unsigned *>(a.grid[0].data));
+#endif
 #endif
     Thread thread;
     if (!thread.place(a))

@@ -185,13 +185,15 @@ static bool can_convert(const array *item) {
     return item->file.npy.type < DTYPE_REALS && item->type < DTYPE_REALS;
 }
 
-static int wrong_type(const array *item) {
+static int wrong_type(const array *item, bool convert) {
+    const char *hint = can_convert(item) ? "; --convert rounds its numbers"
+                       : convert         ? "; --convert makes reals of reals alone"
+                                         : "";
     const char *dtype = item->info.dtype, *numpy = element_words[item->type].numpy;
     const bool same = strcmp(dtype, numpy) == 0;
     return complain(EXIT_DATA, item->input, "it holds %s, the kernel takes %s%s%s%s%s",
                     element_words[item->file.npy.type].numpy, dtype, same ? "" : " (",
-                    same ? "" : numpy, same ? "" : ")",
-                    can_convert(item) ? "; --convert rounds its numbers" : "");
+                    same ? "" : numpy, same ? "" : ")", hint);
 }
 
 static int open_input(arrays *a, array *item) {
@@ -204,7 +206,7 @@ static int open_input(arrays *a, array *item) {
         return EXIT_DONE;
     const options *o = a->session->options;
     if (!o->convert || !can_convert(item))
-        return wrong_type(item);
+        return wrong_type(item, o->convert);
     const bool parts = o->ranks[0] != 0 || o->local_rank || o->checkpoint != NULL ||
                        o->restart != NULL; /* ranks read parts of files as they are */
     return parts ? complain(EXIT_USAGE, item->input,

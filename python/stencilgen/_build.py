@@ -160,7 +160,8 @@ def build(
     context.must(lib.sg_build(context.handle, request.path, byref(request.options), byref(handle)))
     kernel = wrap(context, handle.value or 0, request)
     if kernel._is_grid and request.axes not in (0, kernel.info.dims):
-        raise UsageError(f"size has {request.axes} extents, but '{kernel.name}' has {kernel.info.dims} dimensions")
+        extents = f"{request.axes} extent{'s' if request.axes != 1 else ''}"
+        raise UsageError(f"size has {extents}, but '{kernel.name}' has {kernel.info.dims} dimensions")
     return kernel
 
 

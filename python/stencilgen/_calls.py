@@ -180,8 +180,9 @@ class Caller:
         axes, several = list("zyx"[3 - self._dims :]), info.components > 1
         if len(shape) != self._dims + several:
             first = [str(info.components)] if several else []
+            found = f"{len(shape)} {'axis' if len(shape) == 1 else 'axes'}"
             raise DataError(
-                f"'{info.name}' has {len(shape)} axes, but '{self.name}' has {self._dims + several}: "
+                f"'{info.name}' has {found}, but '{self.name}' has {self._dims + several}: "
                 f"({', '.join(first + axes)})"
             )
         if several and shape[0] != info.components:

@@ -114,19 +114,21 @@ static noreturn void refuse(job *j, const needs *n, const int grid[3]) {
     const int given = ranks, axis = too_thin(n, grid);
     while (!choose(n, ranks, other))
         ranks--; /* one rank always works */
-    const char *count = ranks == given ? "as many" : job_print(j, "%d", ranks);
+    const char *works = job_print(j, "%s (%s) work%s",
+                                  ranks == given ? "as many ranks" : text_count(j, ranks, "rank"),
+                                  parts_text(j, p, other), ranks == 1 ? "s" : "");
     if (p->grid.uncut[axis])
         job_fail(
             j, FAULT_PLAN, NULL, 0,
             "'%s' on %s ranks: %c cannot be divided, as some fields, stages or monitors have a "
-            "periodic boundary there and others do not; %s ranks (%s) work",
-            p->name, parts_text(j, p, grid), "xyz"[axis], count, parts_text(j, p, other));
+            "periodic boundary there and others do not; %s",
+            p->name, parts_text(j, p, grid), "xyz"[axis], works);
     job_fail(
         j, FAULT_PLAN, NULL, 0,
         "'%s' on %s ranks: a part would have %s along %c, and needs %lld for the ghost cells of "
-        "its neighbours and the steps of a launch; %s ranks (%s) work",
+        "its neighbours and the steps of a launch; %s",
         p->name, parts_text(j, p, grid), text_count(j, n->global[axis] / grid[axis], "cell"),
-        "xyz"[axis], (long long)needed(n, axis), count, parts_text(j, p, other));
+        "xyz"[axis], (long long)needed(n, axis), works);
 }
 
 /* The process grid that the caller wants; false: the caller leaves the choice. */

@@ -131,4 +131,18 @@ cases[#cases + 1] = {
   end }]],
   expect = "method temporal: the update of a thread's 4x1 points has 500 terms",
 }
+-- In grids of few cells a mirror shows cells of the halo beyond the other side. What is loaded there lies in the array.
+for i, sides in ipairs { "{ 'mirror', constant(3/4) }", "{ 'zero', 'mirror' }" } do
+  for _, axis in ipairs { "x", "y" } do
+    cases[#cases + 1] = {
+      name = ("cascade: mirrored beyond the other side, %s = %s"):format(axis, sides),
+      spec = ([[return stencil { name = "mirrored", dtype = "double", boundary = { %s = %s, z = "fixed" },
+        fields = { u = { use = "inout", levels = 2 } }, update = function(f)
+          return f.u(0,0,0) * (f.u.prev(-1,1,0) / 4 - f.u.prev(1,0,1) / 8 + f.u.prev(0,-1,-2) / 4) end }]]):format(axis, sides),
+      schedule = "temporal time=2 lane=" .. (i == 1 and "4x1" or "2x2"),
+      places = { { size = { 2, 2, 5 }, steps = 2, layout = { guard = false } }, { size = { 3, 2, 2 }, steps = 2, layout = { guard = false } },
+                 { size = { 2, 3, 9 }, steps = 3, layout = { guard = false } } },
+    }
+  end
+end
 return cases

@@ -124,6 +124,50 @@ for i, entry in ipairs(fused) do
     places = places,
   }
 end
+-- Fields that are each stored in their own type, and read next to each other.
+local mixed = {
+  [1] = [[fields = { u = "inout", v = { use = "inout", storage = "half" }, c = { use = "in", storage = "bfloat16" } },
+    update = function(f) return { u = f.u(-1) / 2 + f.c(2) * f.v(1) / 4, v = f.v(-2) / 2 - f.u(1) / 8 } end]],
+  [2] = [[fields = { u = { use = "inout", storage = "half" }, v = "inout", c = { use = "in", storage = "bfloat16" } },
+    update = function(f) return { u = f.u(0, 1) / 2 + f.c(-1, 0) * f.v(1, -1) / 4, v = f.v(2, 0) / 2 - f.u(1, 1) / 8 } end]],
+  [3] = [[fields = { u = { use = "inout", levels = 2, storage = "bfloat16" }, c = "in", s = { use = "out", storage = "half" } },
+    update = function(f) return { u = f.u(0, 0, 1) - f.u.prev(0, 0, 0) / 2 + f.c(1, -1, 0) * f.u(-1, 0, 0) / 4, s = f.c(0, 0, 0) - f.u(0, 1, -1) } end]],
+  -- As one plane in shared memory serves it.
+  [4] = [[fields = { u = { use = "inout", storage = "half" }, c = "in" },
+    update = function(f) return f.u(0, 0, 1) / 2 - f.u(0, 0, -1) / 4 + f.c(1, -1, 0) * f.u(0, 2, 0) / 4 end]],
+}
+for i, entry in ipairs {
+  { 1, "naive tile=64" }, { 1, "naive tile=128 vec=4" }, { 1, "tiled tile=96" }, { 1, "register tile=64 coarsen=x4" },
+  { 1, "cached-halo tile=64" }, { 1, "coarsened tile=64 coarsen=x3" },
+  { 2, "naive tile=32x4 vec=2" }, { 2, "tiled tile=7x5" }, { 2, "coarsened tile=64 coarsen=y5" },
+  { 2, "cached-halo tile=16x8" }, { 2, "streamed tile=256 vec=4 coarsen=y5" }, { 2, "resident time=3 tile=16x16" },
+  { 3, "naive tile=16x4x4 vec=4" }, { 3, "tiled tile=7x5x3" }, { 3, "coarsened tile=16x4 coarsen=z5" },
+  { 3, "cached-halo tile=16x4x2" }, { 3, "streamed tile=128x8 vec=4 coarsen=z4,y2" }, { 3, "streamed tile=44x6 vec=2 coarsen=z3,y3" },
+  { 4, "register tile=16x4 coarsen=z5" }, { 4, "streamed tile=128x8 vec=4 coarsen=z4,y2" },
+} do
+  local boundary = shapes.boundaries[(i - 1) % #shapes.boundaries + 1]
+  local dims = math.min(entry[1], 3)
+  local all = places(dims)
+  cases[#cases + 1] = {
+    name = ("mixed %d, %s, %s"):format(entry[1], entry[2], boundary),
+    schedule = entry[2],
+    spec = ("return stencil { name = 'mixed', boundary = %s, %s }"):format(shapes.boundary(boundary, dims), mixed[entry[1]]),
+    places = { all[1 + i % 2], all[3], all[4 + i % 2], all[7] },
+  }
+end
+
+-- Filters in passes keep floats between cells of 16 bits; so few registers that a kernel asks for more than it takes.
+for _, entry in ipairs { { "sm_80", "bfloat16" }, { "sm_90", "half" } } do
+  cases[#cases + 1] = {
+    name = "passes between cells of " .. entry[2],
+    spec = ([[return convolution { name = "f", dtype = %q, boundary = { x = "mirror", y = "periodic", z = "clamp" },
+      weights = { { { 1/16, 1/8, 1/16 }, { 1/8, 1/4, 1/8 } }, { { 1/32, 1/16, 1/32 }, { 1/16, 1/8, 1/16 } } } }]]):format(entry[2]),
+    schedule = "streamed tile=64x4 coarsen=z4 vec=1 passes=3",
+    arch = entry[1],
+    places = { { size = { 24, 1, 37 } }, { size = { 67, 9, 5 } } },
+  }
+end
+
 cases[#cases + 1] = {
   name = "a value beyond the boundary that cells do not hold",
   spec = shapes.text(shapes.list.star2d1, "float", "constant(1/3), storage = 'half'"),

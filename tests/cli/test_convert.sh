@@ -90,6 +90,11 @@ got=$(tail -c "+$((after + 2))" "$folder/still.vti" | head -c 32 | od -An -v -t 
 got=$(tail -c "+$((after + 10))" "$folder/still.vti" | head -c 24 | od -An -v -t f4 | tr -s ' \n' '  ')
 [ "$got" = ' 0 1 2 -2 -1 0 ' ] || flunk "it has$got"
 
+begin 'whole numbers stay apart'
+list f4 "$folder/in.npy" 1 2 3
+exits 3 run $cpu --convert specs/scan.lua --input "$folder/in.npy" --output "$folder/got.npy"
+says 'it holds float32, the kernel takes int32; --convert makes reals of reals alone'
+
 begin 'what does not go with parts of files'
 list f8 "$folder/in.npy" 1 2 3
 exits 2 run $cpu --convert "$folder/float.lua" --input a="$folder/in.npy" --steps 1 --every 1 \

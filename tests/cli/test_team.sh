@@ -344,6 +344,8 @@ begin 'parts that are too thin are refused, and what is named works'
 refused 2 'ranks (' $heat --ranks 1x14 --output "$results/b.npy"
 named=$(sed -n 's/.*ranks (\([0-9x]*\)) work.*/\1/p' "$err")
 exits 0 run $cpu $heat --ranks "${named:-none}" --output "$results/b.npy"
+exits 2 bench $cpu specs/heat2d9.lua --size 2x3 --ranks 2
+says '; 1 rank (1x1) works'
 clear_results
 
 begin 'launches of several steps are shorter where parts are too thin for their ghost cells'

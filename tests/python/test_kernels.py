@@ -103,7 +103,7 @@ def test_numbers_that_c_would_cut() -> None:
     for size in (64, (64,), (0, 64), (64, 64, 64)):
         with pytest.raises(sg.UsageError, match="extents|dimensions"):
             plane.check(size=size)
-    with pytest.raises(sg.UsageError, match="size has 1 extents, but 'p' has 2 dimensions"):
+    with pytest.raises(sg.UsageError, match="size has 1 extent, but 'p' has 2 dimensions"):
         sg.build(text=plane._request.options.text.decode(), size=64)
     assert kernel.check(size=np.int64(33), steps=np.int32(2)).size == (33,)
     assert sg.build(text=TINY, size=np.array([50])).info.size == (50,)

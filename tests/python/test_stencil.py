@@ -356,7 +356,7 @@ def test_a_call_like_the_one_before(specs: Path, rng: np.random.Generator) -> No
         (lambda: kernel(u), "needs a value for its parameter 'k'"),
         (lambda: kernel(u, k=0.1, j=1), "no array or parameter 'j'"),
         (lambda: kernel(u.astype("float64"), k=0.1), "is float64"),
-        (lambda: kernel(u[0], k=0.1), "has 1 axes"),
+        (lambda: kernel(u[0], k=0.1), "has 1 axis,"),
         (lambda: kernel(u.T[:, ::-1], k=0.1), "contiguous"),
         (lambda: kernel(u, out=readonly, k=0.1), "read-only"),
         (lambda: kernel(u, out=out[1:], k=0.1), "has size"),

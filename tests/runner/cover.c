@@ -1,15 +1,29 @@
 /* The greedy choice of cover.h. */
 #include "tests/runner/cover.h"
 
+#include <limits.h>
 #include <string.h>
 
 #include "base/random.h"
 
-enum { ATTEMPTS = 6 };
+/* How many fillings are tried for a row. Refused rows that all had a pair: from so many on the pair
+   is avoided, and given up after so many that were made for it. */
+enum { ATTEMPTS = 6, SUSPECT = 3, REFUSALS = 16 };
+
+#define GIVEN_UP UINT64_MAX
+
+/* Of a pair: the first row that it met in, from 1 on, or 0; and the refused rows that had it before
+   any other. */
+typedef struct meeting {
+    uint64_t row;
+    int refusals;
+} meeting;
 
 struct cover {
     int dimensions, count[COVER_DIMENSIONS], first[COVER_DIMENSIONS], values;
-    bool *met; /* values × values */
+    meeting *met;    /* values × values */
+    meeting *sought; /* what cover_missing found last, and the refused rows that were made for it */
+    int tries;
     uint64_t seed, rows;
 };
 
@@ -26,15 +40,19 @@ cover *cover_new(job *j, const int *counts, int dimensions, uint64_t seed) {
     return c;
 }
 
-static bool *pair(cover *c, int d, int v, int e, int w) {
+static meeting *pair(cover *c, int d, int v, int e, int w) {
     return &c->met[(size_t)(c->first[d] + v) * (size_t)c->values + (size_t)(c->first[e] + w)];
 }
 
-/* Pairs with the entries already set that value v of dimension d would meet for the first time. */
+/* Pairs with the entries already set that value v of dimension d would meet for the first time,
+   less those that may be why rows were refused. */
 static int gain(cover *c, const int *row, int limit, int d, int v) {
     int count = 0;
-    for (int e = 0; e < limit; e++)
-        count += e != d && row[e] != COVER_FREE && !*pair(c, d, v, e, row[e]);
+    for (int e = 0; e < limit; e++) {
+        const meeting *m = e != d && row[e] != COVER_FREE ? pair(c, d, v, e, row[e]) : NULL;
+        if (m != NULL && (m->row == 0 || m->row == GIVEN_UP))
+            count += m->row == 0 && m->refusals < SUSPECT ? 1 : -1;
+    }
     return count;
 }
 
@@ -56,7 +74,7 @@ static int attempt(cover *c, int *row, int limit, uint64_t salt) {
         }
         if (next < 0)
             break;
-        int value = 0, most = -1;
+        int value = 0, most = INT_MIN;
         uint64_t tie = 0;
         for (int v = 0; v < c->count[next]; v++) {
             const int g = gain(c, row, limit, next, v);
@@ -74,7 +92,7 @@ static int attempt(cover *c, int *row, int limit, uint64_t salt) {
 }
 
 void cover_fill(cover *c, int *row, int limit) {
-    int best[COVER_DIMENSIONS], most = -1;
+    int best[COVER_DIMENSIONS], most = INT_MIN;
     for (int i = 0; i < ATTEMPTS; i++) {
         int trial[COVER_DIMENSIONS];
         memcpy(trial, row, (size_t)limit * sizeof *row);
@@ -89,7 +107,22 @@ void cover_fill(cover *c, int *row, int limit) {
     c->rows++;
     for (int d = 0; d < limit; d++)
         for (int e = 0; e < limit; e++)
-            *pair(c, d, row[d], e, row[e]) = true;
+            if (pair(c, d, row[d], e, row[e])->row == 0)
+                pair(c, d, row[d], e, row[e])->row = c->rows;
+}
+
+void cover_give_up(cover *c) {
+    c->sought->row = GIVEN_UP;
+}
+
+void cover_refuse(cover *c) {
+    for (int i = 0; i < c->values * c->values; i++)
+        if (c->met[i].row == c->rows) {
+            c->met[i].row = 0;
+            c->met[i].refusals++;
+        }
+    if (c->sought != NULL && ++c->tries == REFUSALS)
+        cover_give_up(c);
 }
 
 bool cover_missing(cover *c, int *row, int limit) {
@@ -99,7 +132,9 @@ bool cover_missing(cover *c, int *row, int limit) {
         for (int e = d + 1; e < limit; e++)
             for (int v = 0; v < c->count[d]; v++)
                 for (int w = 0; w < c->count[e]; w++)
-                    if (!*pair(c, d, v, e, w)) {
+                    if (pair(c, d, v, e, w)->row == 0) {
+                        c->tries = c->sought == pair(c, d, v, e, w) ? c->tries : 0;
+                        c->sought = pair(c, d, v, e, w);
                         row[d] = v;
                         row[e] = w;
                         return true;

@@ -86,27 +86,27 @@ static void judge_row(judging *g, int output, int64_t y, int64_t z, int count) {
     const image *m = &s->images[which];
     for (int i = 0; i < count; i++) {
         const int64_t x = s->place.begin[0] + i, at = image_index(m, x, y, z);
-        unsigned char *expected = g->expected[which] + (size_t)at * s->element;
+        unsigned char *expected = g->expected[which] + (size_t)at * m->element;
         if (g->kept[i]) {
             if (reads < 0)
                 continue;
             const image *from = &s->images[s->at[reads]];
-            memcpy(expected, from->before + (size_t)image_index(from, x, y, z) * s->element,
-                   s->element);
+            memcpy(expected, from->before + (size_t)image_index(from, x, y, z) * m->element,
+                   m->element);
             continue;
         }
         const double value = g->values[output * count + i], bound = g->bounds[output * count + i];
-        const double actual = image_value(m->after, s->type, at);
+        const double actual = image_value(m->after, m->type, at);
         s->judged++;
         if (isinf(bound) || isnan(bound))
             s->undecidable++;
-        else if (!value_is_right(s->type, actual, value, bound)) {
+        else if (!value_is_right(m->type, actual, value, bound)) {
             text t = text_new(s->wrong.job);
             text_add(&t, ", bound ");
             say_value(&t, bound);
             scene_say(s, which, at, actual, value, t.data);
         }
-        memcpy(expected, m->after + (size_t)at * s->element, s->element);
+        memcpy(expected, m->after + (size_t)at * m->element, m->element);
     }
 }
 
@@ -116,7 +116,7 @@ static void open_judging(job *j, scene *s, judging *g) {
     *g = (judging){.scene = s, .subject = k};
     for (int i = 0; i < k->model->array_count; i++) {
         const image *m = &s->images[s->at[k->reads[i]]];
-        g->arrays[i].data = m->before + m->origin * (int64_t)s->element;
+        g->arrays[i].data = m->before + m->origin * (int64_t)m->element;
         memcpy(g->arrays[i].stride, m->stride, sizeof m->stride);
     }
     const size_t values = (size_t)count * (size_t)k->model->output_count;
@@ -125,7 +125,7 @@ static void open_judging(job *j, scene *s, judging *g) {
     g->kept = job_array(j, (size_t)count, sizeof *g->kept);
     g->scratch = job_alloc(j, reference_scratch(k->reference, (int)count));
     for (int i = 0; i < k->array_count; i++) {
-        const size_t bytes = (size_t)s->images[i].count * s->element;
+        const size_t bytes = (size_t)s->images[i].count * s->images[i].element;
         g->expected[i] = job_alloc(j, bytes);
         memcpy(g->expected[i], s->images[i].before, bytes);
     }
@@ -142,9 +142,9 @@ static void expect_carried(judging *g) {
         const image *to = &s->images[s->at[i]], *from = &s->images[s->at[a->reads]];
         for (int64_t z = 0; z < n[2]; z++)
             for (int64_t y = 0; y < n[1]; y++)
-                memcpy(g->expected[s->at[i]] + (size_t)image_index(to, 0, y, z) * s->element,
-                       from->before + (size_t)image_index(from, 0, y, z) * s->element,
-                       (size_t)n[0] * s->element);
+                memcpy(g->expected[s->at[i]] + (size_t)image_index(to, 0, y, z) * to->element,
+                       from->before + (size_t)image_index(from, 0, y, z) * to->element,
+                       (size_t)n[0] * to->element);
     }
 }
 
@@ -152,14 +152,14 @@ static void compare_memory(judging *g) {
     scene *s = g->scene;
     for (int i = 0; i < g->subject->array_count; i++) {
         const image *m = &s->images[i];
-        const size_t bytes = (size_t)m->count * s->element;
+        const size_t bytes = (size_t)m->count * m->element;
         if (memcmp(g->expected[i], m->after, bytes) == 0)
             continue;
         for (int64_t at = 0; at < m->count; at++)
-            if (memcmp(g->expected[i] + (size_t)at * s->element, m->after + (size_t)at * s->element,
-                       s->element) != 0) {
-                scene_say(s, i, at, image_value(m->after, s->type, at),
-                          image_value(g->expected[i], s->type, at), ", which must not change");
+            if (memcmp(g->expected[i] + (size_t)at * m->element, m->after + (size_t)at * m->element,
+                       m->element) != 0) {
+                scene_say(s, i, at, image_value(m->after, m->type, at),
+                          image_value(g->expected[i], m->type, at), ", which must not change");
                 break;
             }
     }

@@ -1,12 +1,13 @@
 /* Matrices: which kernels of a product are built, and which places each is run in.
    Takes: a table of dimensions. Makes: cases. Pairwise, every pair of values of two dimensions
-   meets in some case; in full, every kernel is built and its places meet pairwise; or all is run.
- */
+   meets in some case that is not refused; in full, every kernel is built and its places meet
+   pairwise; or all is run. */
 #include "tests/runner/cases.h"
 
 #include <string.h>
 
 #include "base/random.h"
+#include "tests/runner/subject.h"
 
 /* ---- reading
  * ------------------------------------------------------------------------------------- */
@@ -107,7 +108,29 @@ static bool next_row(const int *counts, int *row, int dimensions) {
     return false;
 }
 
-static void choose_kernels(chooser *c) {
+/* The case of a row, by the table at the top of the stack; false where there is none. */
+static bool read_case(lua_State *L, const chooser *c, const int *row, test_case *out) {
+    lua_getfield(L, -1, "build");
+    push_values(L, c->m, 0, row, c->m->kernel_count);
+    lua_call(L, 1, 1);
+    const bool found = !lua_isnil(L, -1);
+    if (found) {
+        case_read(L, c->job, out);
+        if (c->options->mode == MODE_CUBIN)
+            out->arch =
+                c->m->dimensions[c->m->kernel_count - 1].values[row[c->m->kernel_count - 1]];
+    }
+    lua_pop(L, 1);
+    return found;
+}
+
+/* Whether nothing would be run of a row. */
+static bool is_empty(lua_State *L, const chooser *c, const int *row) {
+    test_case t = {.name = c->m->name};
+    return !read_case(L, c, row, &t) || subject_is_refused(c->options, &t);
+}
+
+static void choose_kernels(lua_State *L, chooser *c) {
     int row[COVER_DIMENSIONS] = {0};
     const int limit = c->m->kernel_count;
     if (c->options->selection != SELECT_PAIRWISE) {
@@ -118,8 +141,25 @@ static void choose_kernels(chooser *c) {
     }
     while (cover_missing(c->cover, row, limit)) {
         cover_fill(c->cover, row, limit);
-        add_kernel(c, row);
+        if (is_empty(L, c, row))
+            cover_refuse(c->cover);
+        else
+            add_kernel(c, row);
     }
+}
+
+/* The first kernel from k on, in a circle, with the values that the row has; -1 where there is
+   none, since some values are refused with whatever they meet. */
+static int find_kernel(const chooser *c, const int *row, int k) {
+    for (int i = 0; i < c->kernel_count; i++) {
+        const int *kernel = c->kernels[(k + i) % c->kernel_count];
+        bool fits = true;
+        for (int d = 0; d < c->m->kernel_count; d++)
+            fits = fits && (row[d] == COVER_FREE || row[d] == kernel[d]);
+        if (fits)
+            return (k + i) % c->kernel_count;
+    }
+    return -1;
 }
 
 /* Every kernel meets every value of the first of the places' dimensions. */
@@ -136,15 +176,14 @@ static void choose_spread_places(chooser *c) {
             add_place(c, k, row + first);
         }
     for (int k = 0; cover_missing(c->cover, row, limit); k++) {
-        const int *kernel = c->kernels[k % c->kernel_count];
-        bool fits = true;
-        for (int d = 0; d < first; d++)
-            fits = fits && (row[d] == COVER_FREE || row[d] == kernel[d]);
-        if (!fits)
+        k = find_kernel(c, row, k);
+        if (k < 0) {
+            cover_give_up(c->cover);
             continue;
-        memcpy(row, kernel, (size_t)first * sizeof *row);
+        }
+        memcpy(row, c->kernels[k], (size_t)first * sizeof *row);
         cover_fill(c->cover, row, limit);
-        add_place(c, k % c->kernel_count, row + first);
+        add_place(c, k, row + first);
     }
 }
 
@@ -204,17 +243,8 @@ static void make_case(lua_State *L, chooser *c, int kernel, case_list *out) {
         filter_rows(c, &made);
     if (made.place_count == 0)
         return;
-    lua_getfield(L, -1, "build");
-    push_values(L, c->m, 0, c->kernels[kernel], c->m->kernel_count);
-    lua_call(L, 1, 1);
-    if (!lua_isnil(L, -1)) {
-        case_read(L, c->job, &made);
-        if (c->options->mode == MODE_CUBIN)
-            made.arch = c->m->dimensions[c->m->kernel_count - 1]
-                            .values[c->kernels[kernel][c->m->kernel_count - 1]];
+    if (read_case(L, c, c->kernels[kernel], &made))
         *case_new(out) = made;
-    }
-    lua_pop(L, 1);
 }
 
 void matrix_expand(lua_State *L, job *j, lua_cases *owner, const options *o, const char *file,
@@ -231,7 +261,7 @@ void matrix_expand(lua_State *L, job *j, lua_cases *owner, const options *o, con
     for (int d = 0; d < m->count; d++)
         c.counts[d] = m->dimensions[d].count;
     c.cover = cover_new(j, c.counts, m->count, o->seed);
-    choose_kernels(&c);
+    choose_kernels(L, &c);
     c.places = job_array(j, (size_t)c.kernel_count, sizeof *c.places);
     c.place_count = job_array(j, (size_t)c.kernel_count, sizeof *c.place_count);
     c.place_capacity = job_array(j, (size_t)c.kernel_count, sizeof *c.place_capacity);

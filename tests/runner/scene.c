@@ -37,18 +37,18 @@ static void lay_image(const place *p, int which, image *m) {
     }
 }
 
-static void put_bits(size_t element, unsigned char *bytes, int64_t i, uint64_t bits) {
-    memcpy(bytes + (size_t)i * element, &bits, element);
+static void put_bits(const image *m, int64_t i, uint64_t bits) {
+    memcpy(m->before + (size_t)i * m->element, &bits, m->element);
 }
 
 /* NaNs, each with bits of its own. */
-static void fill_pattern(size_t element, image *m, uint64_t seed) {
+static void fill_pattern(image *m, uint64_t seed) {
     for (int64_t i = 0; i < m->count; i++) {
         const uint64_t bits = random_bits(seed, (uint64_t)i);
-        put_bits(element, m->before, i,
-                 element == 2   ? 0x7fc0u | (bits & 0x3f)
-                 : element == 4 ? 0x7fc00000u | (bits & 0x3fffff)
-                                : UINT64_C(0x7ff8000000000000) | bits >> 14);
+        put_bits(m, i,
+                 m->element == 2   ? 0x7fc0u | (bits & 0x3f)
+                 : m->element == 4 ? 0x7fc00000u | (bits & 0x3fffff)
+                                   : UINT64_C(0x7ff8000000000000) | bits >> 14);
     }
 }
 
@@ -78,9 +78,9 @@ static void fill_cells(const scene *s, image *m, const sample *from, bool writte
                 const int64_t i = image_index(m, x, y, z);
                 const double value = draw(s, from, seed, cell);
                 if (written)
-                    put_bits(s->element, m->before, i, UINT64_MAX);
+                    put_bits(m, i, UINT64_MAX);
                 else
-                    dtype_store(s->type, m->before + (size_t)i * s->element, value);
+                    dtype_store(m->type, m->before + (size_t)i * m->element, value);
             }
 }
 
@@ -90,11 +90,7 @@ static void need(job *j, const scene *s, sg_status status) {
 }
 
 void scene_open(job *j, const test_subject *k, const place *p, uint64_t seed, scene *s) {
-    *s = (scene){.subject = k,
-                 .place = *p,
-                 .type = dtype_find(k->arrays[0].dtype),
-                 .element = k->arrays[0].element_size,
-                 .wrong = text_new(j)};
+    *s = (scene){.subject = k, .place = *p, .wrong = text_new(j)};
     job_defer(j, scene_close, s);
     /* No axis like another, and a first cell before the whole grid: a ghost cell. */
     s->where = (reference_place){.origin = {-2, 3, 1}, .step = FIRST_STEP};
@@ -103,12 +99,14 @@ void scene_open(job *j, const test_subject *k, const place *p, uint64_t seed, sc
     for (int i = 0; i < k->array_count; i++) {
         image *m = &s->images[i];
         s->at[i] = i;
+        m->type = dtype_find(k->arrays[i].dtype);
+        m->element = k->arrays[i].element_size;
         lay_image(p, i, m);
-        const size_t bytes = (size_t)m->count * s->element;
+        const size_t bytes = (size_t)m->count * m->element;
         m->before = job_alloc(j, bytes);
         m->after = job_alloc(j, bytes);
         m->start = job_alloc(j, bytes);
-        fill_pattern(s->element, m, random_stream(seed, (uint64_t)(2 * i)));
+        fill_pattern(m, random_stream(seed, (uint64_t)(2 * i)));
         fill_cells(s, m, find_sample(k, i), k->arrays[i].role == SG_WRITE,
                    random_stream(seed, (uint64_t)(2 * i + 1)));
         memcpy(m->start, m->before, bytes);
@@ -180,7 +178,7 @@ bool scene_launch(job *j, scene *s, int64_t steps, int *final) {
     sg_grid grids[SUBJECT_ARRAYS];
     for (int i = 0; i < k->array_count; i++) {
         image *m = &s->images[s->at[i]];
-        grids[i] = (sg_grid){.data = (char *)m->device + m->origin * (int64_t)s->element};
+        grids[i] = (sg_grid){.data = (char *)m->device + m->origin * (int64_t)m->element};
         for (int axis = 0; axis < AXES; axis++) {
             grids[i].size[axis] = s->place.size[axis];
             grids[i].stride[axis] = m->stride[axis];
@@ -208,7 +206,7 @@ bool scene_launch(job *j, scene *s, int64_t steps, int *final) {
     judge_temporary(j, s, &a);
     for (int i = 0; i < k->array_count; i++) {
         image *m = &s->images[i];
-        need(j, s, sg_download(k->context, m->after, m->device, (size_t)m->count * s->element));
+        need(j, s, sg_download(k->context, m->after, m->device, (size_t)m->count * m->element));
     }
     return !refused;
 }
@@ -263,7 +261,7 @@ static void start_again(job *j, scene *s) {
         const image *m = &s->images[i];
         s->at[i] = i;
         need(j, s,
-             sg_upload(s->subject->context, m->device, m->start, (size_t)m->count * s->element));
+             sg_upload(s->subject->context, m->device, m->start, (size_t)m->count * m->element));
     }
 }
 
@@ -287,7 +285,7 @@ static void run_at_once(job *j, scene *s) {
         if (final[i] != one_by_one[i])
             text_printf(&s->wrong, "final says that grid %d holds '%s' after %d steps, not grid %d",
                         final[i], k->arrays[i].name, s->place.steps, one_by_one[i]);
-        else if (memcmp(m->before, m->after, (size_t)m->count * s->element) != 0)
+        else if (memcmp(m->before, m->after, (size_t)m->count * m->element) != 0)
             text_printf(&s->wrong, "%d steps at once differ in grid %d from so many one by one",
                         s->place.steps, i);
     }
@@ -314,7 +312,7 @@ static void launch_fused(job *j, scene *s) {
         scene_judge_steps(j, s, steps, NULL);
     for (int i = 0; i < s->subject->array_count && !made && s->wrong.length == 0; i++)
         if (memcmp(s->images[i].after, s->images[i].start,
-                   (size_t)s->images[i].count * s->element) != 0)
+                   (size_t)s->images[i].count * s->images[i].element) != 0)
             text_printf(&s->wrong, "a launch that was refused changed grid %d", i);
 }
 

@@ -7,6 +7,8 @@
 #include "tests/runner/subject.h"
 
 typedef struct image {
+    dtype type; /* of its cells */
+    size_t element;
     int64_t stride[AXES];
     int64_t count, origin;         /* elements of its memory; which of them is cell (0,0,0) */
     unsigned char *before, *after; /* of a launch */
@@ -18,8 +20,6 @@ typedef struct scene scene;
 struct scene {
     const test_subject *subject;
     place place;
-    dtype type; /* of the cells of all arrays */
-    size_t element;
     image images[SUBJECT_ARRAYS];
     reference_place where;  /* in a whole grid that is larger; the step is the next */
     int at[SUBJECT_ARRAYS]; /* which image plays each of the kernel's arrays */

@@ -19,7 +19,7 @@ typedef struct judging {
 
 static void *cell_of(const scene *s, int which, unsigned char *bytes, int64_t x, int64_t y,
                      int64_t z) {
-    return bytes + (size_t)image_index(&s->images[which], x, y, z) * s->element;
+    return bytes + (size_t)image_index(&s->images[which], x, y, z) * s->images[which].element;
 }
 
 static void copy_cells(judging *g, int to, unsigned char *to_bytes, int from,
@@ -29,7 +29,7 @@ static void copy_cells(judging *g, int to, unsigned char *to_bytes, int from,
     for (int64_t z = 0; z < n[2]; z++)
         for (int64_t y = 0; y < n[1]; y++)
             memcpy(cell_of(s, to, to_bytes, 0, y, z), cell_of(s, from, from_bytes, 0, y, z),
-                   (size_t)n[0] * s->element);
+                   (size_t)n[0] * s->images[to].element);
 }
 
 /* The image in which an output's result is. */
@@ -45,7 +45,7 @@ static void open_expected(job *j, judging *g) {
     scene *s = g->scene;
     const test_subject *k = s->subject;
     for (int i = 0; i < k->array_count; i++) {
-        const size_t bytes = (size_t)s->images[i].count * s->element;
+        const size_t bytes = (size_t)s->images[i].count * s->images[i].element;
         g->expected[i] = job_alloc(j, bytes);
         memcpy(g->expected[i], s->images[i].start, bytes);
     }
@@ -68,7 +68,7 @@ static void open_march(job *j, judging *g) {
     reference_array arrays[2 * MAX_FIELDS];
     for (int i = 0; i < k->model->array_count; i++) {
         const image *m = &s->images[k->reads[i]];
-        arrays[i] = (reference_array){.data = m->start + m->origin * (int64_t)s->element};
+        arrays[i] = (reference_array){.data = m->start + m->origin * (int64_t)m->element};
         memcpy(arrays[i].stride, m->stride, sizeof m->stride);
     }
     const int64_t points = p->size[0] * p->size[1] * p->size[2];
@@ -108,18 +108,18 @@ static void judge_row(judging *g, int output, int64_t y, int64_t z, int count) {
         if (g->kept[i])
             continue;
         const double value = g->values[output * count + i], bound = g->bounds[output * count + i];
-        const double actual = image_value(s->images[which].after, s->type, at);
+        const double actual = image_value(s->images[which].after, s->images[which].type, at);
         g->judged++;
         if (isinf(bound) || isnan(bound))
             g->undecidable++;
-        else if (!value_is_right(s->type, actual, value, bound)) {
+        else if (!value_is_right(s->images[which].type, actual, value, bound)) {
             text t = text_new(s->wrong.job);
             text_add(&t, " after several steps, bound ");
             text_number(&t, bound, 9);
             scene_say(s, which, at, actual, value, t.data);
         }
         memcpy(cell_of(s, which, g->expected[which], x, y, z),
-               cell_of(s, which, s->images[which].after, x, y, z), s->element);
+               cell_of(s, which, s->images[which].after, x, y, z), s->images[which].element);
     }
 }
 
@@ -146,10 +146,10 @@ static void compare_memory(judging *g) {
     for (int i = 0; i < s->subject->array_count; i++) {
         const image *m = &s->images[i];
         for (int64_t at = 0; at < m->count && s->wrong.length == 0; at++)
-            if (memcmp(g->expected[i] + (size_t)at * s->element, m->after + (size_t)at * s->element,
-                       s->element) != 0)
-                scene_say(s, i, at, image_value(m->after, s->type, at),
-                          image_value(g->expected[i], s->type, at),
+            if (memcmp(g->expected[i] + (size_t)at * m->element, m->after + (size_t)at * m->element,
+                       m->element) != 0)
+                scene_say(s, i, at, image_value(m->after, m->type, at),
+                          image_value(g->expected[i], m->type, at),
                           ", which must not change in any step");
     }
 }

@@ -34,6 +34,10 @@ bool subject_build(job *, const options *, sg_context *, const test_case *, uint
                    bool source_only, report *, test_subject *out);
 void subject_release(test_subject *);
 
+/* Whether the planner refuses the case's kernel, for its architecture or sm_90, as the case allows.
+ */
+bool subject_is_refused(const options *, const test_case *);
+
 /* What a case's spec says. */
 const subject *subject_load(job *, const options *, const test_case *);
 
