@@ -98,6 +98,13 @@ static void run_case(job *j, void *argument) {
     subject_release(&s);
 }
 
+/* A GPU runs what was built for its own architecture; the cpu device runs all. */
+static bool is_for_another(const running *r, const test_case *t) {
+    sg_device_info d = {.struct_size = sizeof d};
+    sg_device(r->context, &d);
+    return t->arch != NULL && strcmp(d.device, "cpu") != 0 && strcmp(d.arch, t->arch) != 0;
+}
+
 static void run_index(void *argument, int i) {
     const running *r = argument;
     build_one b = {r, &r->list->cases[i]};
@@ -106,6 +113,10 @@ static void run_index(void *argument, int i) {
     if (b.test->property != NULL || b.test->compiled || like_others)
         return;
     report_begin(b.test->name);
+    if (is_for_another(r, b.test)) {
+        report_skip(r->report, b.test->name, "it is built for another architecture");
+        return;
+    }
     job *own;
     if (job_run(&allocator_libc, run_case, &b, &own) != FAULT_NONE)
         report_fail(r->report, b.test->name, job_error(own));

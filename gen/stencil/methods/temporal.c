@@ -95,7 +95,7 @@ bool temporal_has_images(const model *m) {
 /* Rows that are no packs come cell by cell: 36 figures of stars, boxes and waves on an H200 at
    301x277x355 and 384x384x384, 3001x4001 and 4096x4096. */
 double temporal_apart(const plan *p, const int64_t size[AXES]) {
-    static const double flat = 1.15, volume = 1.35;
+    static const double flat = 1.25, volume = 1.35;
     const int dims = p->facts->model->dims;
     return dims == 1 || size[0] % p->schedule.vector == 0 ? 1 : dims == 2 ? flat : volume;
 }
