@@ -10,7 +10,7 @@
    and double, from 301x277x355 to 8192x8192, of one to six waves of blocks; most are met to a
    fifth. */
 static double slower(const plan *p) {
-    static const double doubles = 1.05, four = 0.9;
+    static const double doubles = 1.1, four = 0.9;
     const double points = p->schedule.lane[0] * p->schedule.lane[1];
     return plan_words(p) > 1 ? doubles : four * sqrt(points / 4);
 }
