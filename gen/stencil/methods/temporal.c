@@ -92,18 +92,10 @@ bool temporal_has_images(const model *m) {
     return false;
 }
 
-/* Rows that are no packs come cell by cell: 36 figures of stars, boxes and waves on an H200 at
-   301x277x355 and 384x384x384, 3001x4001 and 4096x4096. */
-double temporal_apart(const plan *p, const int64_t size[AXES]) {
-    static const double flat = 1.25, volume = 1.35;
-    const int dims = p->facts->model->dims;
-    return dims == 1 || size[0] % p->schedule.vector == 0 ? 1 : dims == 2 ? flat : volume;
-}
-
 void temporal_cost(plan *p, const int64_t size[AXES], const temporal_work *w,
                    double (*makespan)(const plan *, const temporal_work *, double blocks)) {
     static const double launch = 3e-6; /* seconds from one launch to the next */
-    static const double images = 1.15; /* by the same figures */
+    static const double images = 1.15; /* as `apart` of temporal_work */
     const model *m = p->facts->model;
     const gpu *t = p->gpu;
     plan_estimate *e = &p->estimate;
@@ -123,7 +115,9 @@ void temporal_cost(plan *p, const int64_t size[AXES], const temporal_work *w,
     const double overlap = w->costs->overlap;
     e->bound = issue > memory ? "instructions" : "device memory";
     const double sum = pow(pow(issue, overlap) + pow(memory, overlap), 1 / overlap);
-    e->seconds = (temporal_has_images(m) ? images : 1) * temporal_apart(p, size) * sum + launch;
+    e->seconds = (temporal_has_images(m) ? images : 1) * sum + launch;
+    if (temporal_takes_cells(p, size))
+        e->seconds *= w->apart;
 }
 
 /* ---- 1D: a stretch of x in the registers of a warp ------------------------------------------- */

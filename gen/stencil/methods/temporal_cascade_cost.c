@@ -45,6 +45,7 @@ static temporal_work cascade_work(const plan *p, const cascade *c) {
     const double shared = time * (lines + puts) * packs + p->array_count * 2 * s->lane[1] * packs;
     return (temporal_work){
         .costs = &costs,
+        .apart = f->model->dims == 2 ? 1.25 : 1.35,
         .slots = turns * (time * level + costs.turn + moved + costs.spill * p->fused.spilled),
         .latency = turns * (costs.turn_cycles + time * (costs.level_cycles + level)),
         .banks = turns * (shared * TEMPORAL_PACK_WORDS + shuffles * time / 2),
@@ -111,7 +112,7 @@ void cascade_cost(plan *p, const int64_t size[AXES]) {
     const double memory = moved / rate, l2 = (read + written * points) * bytes / (rate * l2_rate);
     const double k = costs.overlap;
     e->bound = issue > fmax(memory, l2) ? "instructions" : memory > l2 ? "device memory" : "the L2";
-    e->seconds = slower(p) * temporal_apart(p, size) *
+    e->seconds = slower(p) * (temporal_takes_cells(p, size) ? w.apart : 1) *
                      pow(pow(issue, k) + pow(memory, k) + pow(l2, k), 1 / k) +
                  launch;
 }

@@ -157,6 +157,7 @@ static temporal_work pipeline_work(const plan *p) {
     const double row = levels * level + ring + c->turn / rows + c->spill * p->fused.spilled;
     return (temporal_work){
         .costs = c,
+        .apart = 1.25,
         .slots = turns * row,
         .latency = turns * (levels * (c->level_cycles + level) + c->turn_cycles / rows),
         .banks = carried(p) * turns * each * (2 * conflicts(each) + 2.0 / s->stages),

@@ -64,6 +64,7 @@ static temporal_work work_of(const plan *p) {
     const double turns = temporal_walked(p);
     return (temporal_work){
         .costs = &costs,
+        .apart = 1.05 + 0.2 * larger(s->lane[1] - 2, 0),
         .slots =
             turns * (s->time * level + costs.turn + 4 * patch + costs.spill * p->fused.spilled),
         .latency = turns * (costs.turn_cycles + costs.level_cycles + s->time * level),
