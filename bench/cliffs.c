@@ -1,8 +1,9 @@
-/* A search for cliffs: random specs at random sizes, on which `auto` is slower than `naive` or much
-   slower than at the next larger size. Each result is compared with that of `naive`, each time
-   taken in turns with those it is compared with. Threads build kernels while others are timed.
-   Takes: the options below. Makes: a line for each problem, and a table of the cliffs, which are
-   timed again at the end. Exits with 1 where a result is wrong or a kernel fails. */
+/* A search for cliffs: random specs at random sizes, on which `auto` is slower than `naive`, slower
+   for knowing that there are many steps, or much slower than at the next larger size. Each result
+   is compared with that of `naive`, each time taken in turns with those it is compared with.
+   Threads build kernels while others are timed. Takes: the options below. Makes: a line for each
+   problem, and a table of the cliffs, which are timed again at the end. Exits with 1 where a result
+   is wrong or a kernel fails. */
 #include "cliffs.h"
 
 #include <stdlib.h>
@@ -84,7 +85,7 @@ static void build(search *s, cliff *c, int entrant) {
     char *text = problem_spec(p);
     sg_build_options o = {.struct_size = sizeof o,
                           .text = text,
-                          .steps = p->steps,
+                          .steps = entrant == SINGLE ? 1 : p->steps,
                           .schedule = entrant >= SCHEDULES ? s->schedules.items[entrant - SCHEDULES]
                                       : entrant == NAIVE   ? "naive"
                                                            : NULL};
@@ -112,7 +113,7 @@ static void *go(void *argument) {
         pthread_mutex_unlock(&s->mutex);
         c->has_next = problem_neighbour(&c->problem, &c->next);
         for (int e = 0; e < SCHEDULES + s->schedules.count && c->error == NULL; e++)
-            if (e != NEXT || c->has_next)
+            if ((e != NEXT || c->has_next) && (e != SINGLE || c->problem.steps > 1))
                 build(s, c, e);
         pthread_mutex_lock(&s->mutex);
         c->ready = true;
@@ -151,13 +152,15 @@ static bool is_below(const cliff *c, int entrant) {
 
 static bool is_flagged(const cliff *c) {
     return c->error == NULL && c->of[AUTO].seconds > 0 &&
-           (is_below(c, NAIVE) || is_below(c, fastest(c)) || is_below_next(c));
+           (is_below(c, NAIVE) || is_below(c, SINGLE) || is_below(c, fastest(c)) ||
+            is_below_next(c));
 }
 
 static void print_head(void) {
     printf("Rates: billions of updates of a point a second. model: estimated time over measured.\n"
-           "%-40s %8s %8s %8s %6s %6s  %s\n",
-           "problem", "auto", "naive", "next", "model", "naive", "plan of auto | of naive");
+           "%-40s %8s %8s %8s %8s %6s %6s  %s\n",
+           "problem", "auto", "naive", "single", "next", "model", "naive",
+           "plan of auto | of naive");
 }
 
 static void print_line(const cliff *c) {
@@ -167,15 +170,15 @@ static void print_line(const cliff *c) {
         printf("%-40s %s\n", line, c->error);
         return;
     }
-    printf("%-40s %8.2f %8.2f %8.2f %6.2f %6.2f  %s | %s%s%s%s\n", line, cliff_rate(c, AUTO) * 1e-9,
-           cliff_rate(c, NAIVE) * 1e-9, cliff_rate(c, NEXT) * 1e-9,
-           share(c->of[AUTO].model, c->of[AUTO].seconds),
+    printf("%-40s %8.2f %8.2f %8.2f %8.2f %6.2f %6.2f  %s | %s%s%s%s%s\n", line,
+           cliff_rate(c, AUTO) * 1e-9, cliff_rate(c, NAIVE) * 1e-9, cliff_rate(c, SINGLE) * 1e-9,
+           cliff_rate(c, NEXT) * 1e-9, share(c->of[AUTO].model, c->of[AUTO].seconds),
            share(c->of[NAIVE].model, c->of[NAIVE].seconds), c->of[AUTO].plan, c->of[NAIVE].plan,
-           is_below(c, NAIVE) ? "  <NAIVE" : "", is_below_next(c) ? "  <NEXT" : "",
-           is_below(c, fastest(c)) ? "  <SCHEDULE" : "");
+           is_below(c, NAIVE) ? "  <NAIVE" : "", is_below(c, SINGLE) ? "  <SINGLE" : "",
+           is_below_next(c) ? "  <NEXT" : "", is_below(c, fastest(c)) ? "  <SCHEDULE" : "");
     for (int e = SCHEDULES; e < ENTRANTS; e++)
         if (c->of[e].seconds > 0)
-            printf("%40s %8.2f %24.2f  %s\n", "", cliff_rate(c, e) * 1e-9,
+            printf("%40s %8.2f %33.2f  %s\n", "", cliff_rate(c, e) * 1e-9,
                    share(c->of[e].model, c->of[e].seconds), c->of[e].plan);
 }
 
@@ -204,8 +207,8 @@ static void time_all(search *s) {
 /* Cliffs once more, when nothing is being built; the exit code. */
 static int report(search *s, double end) {
     int timed = 0, wrong = 0, flagged = 0;
-    printf("\nCliffs: auto below %.2f of naive or of a schedule, or below %.2f of the next larger "
-           "size\n",
+    printf("\nCliffs: auto below %.2f of naive, of single steps or of a schedule, or below %.2f of "
+           "the next larger size\n",
            LEAST_OF_NAIVE, LEAST_OF_NEXT);
     for (cliff *c = s->all; c < s->all + s->count; c++) {
         timed += c->of[AUTO].seconds > 0;

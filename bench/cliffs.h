@@ -40,8 +40,8 @@ bool problem_neighbour(const problem *, problem *out);
 
 /* ---- entrants -------------------------------------------------------------------------------- */
 
-/* After these three come the schedules of a file. */
-enum { AUTO, NAIVE, NEXT, SCHEDULES, ENTRANTS = SCHEDULES + 12 };
+/* SINGLE: of several steps, what `auto` takes for one. After these come the schedules of a file. */
+enum { AUTO, NAIVE, NEXT, SINGLE, SCHEDULES, ENTRANTS = SCHEDULES + 12 };
 
 typedef struct entrant {
     sg_kernel *kernel; /* NULL: not built, or no such entrant */

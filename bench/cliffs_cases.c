@@ -16,13 +16,15 @@ static const char *const types[] = {"float", "double", "half", NULL};
 static const char *const boundaries[] = {"fixed", "zero", "clamp", "periodic", "mirror", NULL};
 
 static const char *const known[] = {
-    "box 3 1 double zero 61x191x363 1",   "wave 3 2 double clamp 49x372x294 1",
-    "star 3 1 double zero 47x269x83 1",   "star 3 3 double fixed 55x199x314 1",
-    "star 3 3 float fixed 67x323x343 1",  "wave 3 2 double zero 198x297x44 1",
-    "wave 2 4 double fixed 1238x4343 1",  "box 3 2 float fixed 384x384x384 64",
-    "star 3 1 float fixed 511x511x511 1", "star 3 1 float fixed 1000x1000x4 1",
-    "star 2 1 float fixed 16777216x3 1",  "star 3 1 float fixed 32x32x32 1",
-    "star 3 2 double zero 64x64x64 1",    "star 2 1 float fixed 512x512 1",
+    "box 3 1 double zero 61x191x363 1",    "wave 3 2 double clamp 49x372x294 1",
+    "star 3 1 double zero 47x269x83 1",    "star 3 3 double fixed 55x199x314 1",
+    "star 3 3 float fixed 67x323x343 1",   "wave 3 2 double zero 198x297x44 1",
+    "wave 2 4 double fixed 1238x4343 1",   "box 3 2 float fixed 384x384x384 64",
+    "star 3 1 float fixed 511x511x511 1",  "star 3 1 float fixed 1000x1000x4 1",
+    "star 2 1 float fixed 16777216x3 1",   "star 3 1 float fixed 32x32x32 1",
+    "star 3 2 double zero 64x64x64 1",     "star 2 1 float fixed 512x512 1",
+    "box 3 2 double clamp 301x277x355 64", "star 3 2 float fixed 301x277x355 64",
+    "medium 2 3 float fixed 3001x4001 64", "wave 2 2 float clamp 4096x4096 64",
 };
 
 const char *problem_known(int index) {

@@ -118,7 +118,7 @@ static int64_t steps_to_check(const entrant *e) {
     return info.steps > 1 ? 2 * info.steps + 1 : 3;
 }
 
-/* `auto` and the schedules. */
+/* `auto`, single steps and the schedules. */
 static void check(search *s, cliff *c, run runs[ENTRANTS]) {
     void *wanted = NULL;
     int64_t made = 0;
