@@ -83,8 +83,10 @@ static void try_method(search *s, int m, const char **refusal) {
     s->method = m;
     *refusal = NULL;
     methods[m]->candidates(s);
-    if (s->best == before && s->refusal != NULL)
-        *refusal = s->refusal;
+    if (s->best == before)
+        *refusal = s->refusal != NULL ? s->refusal
+                                      : "its launches make more steps than the run has, unless "
+                                        "time says how many";
 }
 
 static void explain_gpu(const plan *p, text *t) {

@@ -471,6 +471,13 @@ for method in naive tiled coarsened register constant cached-halo; do
 done
 [ "$(grep -c '^\* [a-z]* ' "$out")" -ge 1 ] || flunk 'no method is marked as chosen'
 
+# A line makes at least 8 steps a launch where nothing says how many.
+exits 0 explain specs/heat1d3.lua --steps 4 --gpu T4
+grep -q '(null)' "$out" && flunk "$(cat "$out")"
+exits 2 explain specs/heat1d3.lua --steps 4 --gpu T4 --method temporal
+grep -q 'method temporal: its launches make more steps than the run has' "$err" || flunk "$(cat "$err")"
+exits 0 explain specs/heat1d3.lua --steps 4 --gpu T4 --method temporal --time 4
+
 begin 'doctor finds what runs here'
 exits 0 doctor
 reports 'compiler'
