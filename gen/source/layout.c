@@ -18,7 +18,8 @@ static bool ends_with(span line, char last) {
     return line.end > line.begin && line.end[-1] == last;
 }
 
-static bool is_directive_or_comment(span line) {
+/* A blank line, a directive, a comment. */
+static bool is_no_code(span line) {
     const token first = scan_token(line);
     span in = line;
     in.begin += scan_indent(line);
@@ -36,8 +37,7 @@ static void add_line(text *t, span line) {
 /* Whether a statement or the head of a function may go on in the next line. */
 static bool may_go_on(span line) {
     const token first = scan_token(line);
-    return !is_directive_or_comment(line) && !span_has(line, "//") &&
-           strchr(";{}:", line.end[-1]) == NULL &&
+    return !is_no_code(line) && !span_has(line, "//") && strchr(";{}:", line.end[-1]) == NULL &&
            !token_in(&first, "if else for while do switch case }");
 }
 
@@ -49,7 +49,7 @@ static span last_of(span first) {
         const span next = line_after(last);
         const bool headed = strncmp(first.begin + scan_indent(first), "template <", 10) == 0 &&
                             last.begin == first.begin && first.end[-1] == '>';
-        if (is_directive_or_comment(next) || scan_indent(next) + headed <= scan_indent(first))
+        if (is_no_code(next) || scan_indent(next) + headed <= scan_indent(first))
             return first;
         columns += (size_t)(next.end - next.begin) - (size_t)scan_indent(next) + 1;
         if (columns > COLUMNS)
@@ -63,14 +63,11 @@ static const char *join_broken(job *j, const char *whole) {
     text out = text_new(j);
     for (span line = line_at(whole); *line.begin != '\0'; line = line_after(line)) {
         const span last = last_of(line);
-        while (line.begin != last.begin) {
+        while (line.end != last.end) {
             add_span(&out, line.begin, line.end);
-            const bool open = ends_with(line, '(');
+            text_add(&out, ends_with(line, '(') ? "" : " ");
             line = line_after(line);
             line.begin += scan_indent(line);
-            text_add(&out, open ? "" : " ");
-            if (line.end == last.end)
-                break;
         }
         add_line(&out, line);
     }

@@ -35,8 +35,7 @@ double block_tile_edge(const plan *p) {
     return edge_block * others[kind_of_edges(p->facts->model)];
 }
 
-/* The share of blocks that lie near an edge. */
-static double share_of(const plan *p, const int64_t size[AXES]) {
+double edges_share(const plan *p, const int64_t size[AXES]) {
     double inner = 1;
     for (int k = 0; k < AXES; k++) {
         const double n = p->axes[k] < 0 ? 1 : (double)size[p->axes[k]];
@@ -51,7 +50,7 @@ static double share_of(const plan *p, const int64_t size[AXES]) {
 /* How much longer the whole grid takes because some blocks lie near an edge. */
 double edges_longer(const plan *p, const int64_t size[AXES]) {
     const double share = p->form->block->edge != NULL ? p->form->block->edge(p) : 0;
-    return 1 + share * share_of(p, size);
+    return 1 + share * edges_share(p, size);
 }
 
 /* Whether threads read neighbours from global memory. */
@@ -66,7 +65,7 @@ double edges_seconds(const plan *p, const int64_t size[AXES], double waves) {
     const block_form *form = p->form->block;
     return form->edge_cycles == NULL
                ? 0
-               : form->edge_cycles(p) / p->gpu->clock * fmax(waves * share_of(p, size), least);
+               : form->edge_cycles(p) / p->gpu->clock * fmax(waves * edges_share(p, size), least);
 }
 
 /* Whether their taps at an edge ask where they lie. */

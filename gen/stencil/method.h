@@ -211,6 +211,9 @@ static inline int64_t block_least(int64_t a, int64_t b) {
 double edges_of_x(const plan *, const int64_t size[AXES], double both);
 
 /* What the edges of a grid cost blocks that make a tile each (edges.c). */
+/* The share of blocks that lie near an edge. */
+double edges_share(const plan *, const int64_t size[AXES]);
+
 /* How many times as long the whole grid takes because some blocks lie near an edge. */
 double edges_longer(const plan *, const int64_t size[AXES]);
 

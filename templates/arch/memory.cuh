@@ -30,7 +30,7 @@ template <class T> __device__ __forceinline__ T opaque(T number) {
     return number;
 }
 
-// Hides how an offset was computed, likewise.
+// Hides how an offset was computed.
 __device__ __forceinline__ Index opaque_offset(Index number) {
     asm("" : "+l"(number));
     return number;

@@ -45,8 +45,6 @@ const char *temporal_check_registers(job *j, plan *p, int64_t need) {
 
 /* ---- its cost -------------------------------------------------------------------------------- */
 
-static const double schedulers = 4;
-
 /* Arithmetic and other instructions share the issue slots. Multiply-adds on few units hold their
    units for several slots, in which other instructions may be issued. */
 double temporal_slots(const plan *p, double operations, double others) {
@@ -64,7 +62,7 @@ double temporal_walked(const plan *p) {
    but not perfectly. */
 double temporal_run(const plan *p, const temporal_work *w, double blocks) {
     const double warps = blocks * plan_threads(p) / WARP, k = w->costs->hiding;
-    const double issue = warps * w->slots / (schedulers * w->costs->efficiency);
+    const double issue = warps * w->slots / (TEMPORAL_SCHEDULERS * w->costs->efficiency);
     const double alone = w->latency + w->costs->start_cycles, shared = warps * w->banks;
     const double most = fmax(fmax(issue, alone), shared);
     return most * pow(pow(issue / most, k) + pow(alone / most, k) + pow(shared / most, k), 1 / k);
@@ -80,22 +78,19 @@ double temporal_waves(const plan *p, const temporal_work *w, double blocks) {
     return whole * wave + (left > 0 ? temporal_run(p, w, left) : 0) + last;
 }
 
-/* Whether some cells beyond a side are images of others. */
 bool temporal_has_images(const model *m) {
     for (int axis = 0; axis < m->dims; axis++)
-        for (int side = 0; side < 2; side++) {
-            const boundary kind = m->sides[axis][side].kind;
-            if ((kind == BOUNDARY_CLAMP || kind == BOUNDARY_MIRROR) &&
+        for (int side = 0; side < 2; side++)
+            if (temporal_is_image(m->sides[axis][side].kind) &&
                 (side == 0 ? m->low : m->high)[axis] > 0)
                 return true;
-        }
     return false;
 }
 
 void temporal_cost(plan *p, const int64_t size[AXES], const temporal_work *w,
                    double (*makespan)(const plan *, const temporal_work *, double blocks)) {
     static const double launch = 3e-6; /* seconds from one launch to the next */
-    static const double images = 1.15; /* as `apart` of temporal_work */
+    static const double images = 1.15; /* by the figures of temporal_work.apart */
     const model *m = p->facts->model;
     const gpu *t = p->gpu;
     plan_estimate *e = &p->estimate;
@@ -115,9 +110,8 @@ void temporal_cost(plan *p, const int64_t size[AXES], const temporal_work *w,
     const double overlap = w->costs->overlap;
     e->bound = issue > memory ? "instructions" : "device memory";
     const double sum = pow(pow(issue, overlap) + pow(memory, overlap), 1 / overlap);
-    e->seconds = (temporal_has_images(m) ? images : 1) * sum + launch;
-    if (temporal_takes_cells(p, size))
-        e->seconds *= w->apart;
+    const double longer = (temporal_has_images(m) ? images : 1) * temporal_apart(p, w, size);
+    e->seconds = longer * sum + launch;
 }
 
 /* ---- 1D: a stretch of x in the registers of a warp ------------------------------------------- */
@@ -251,8 +245,7 @@ static bool is_wave(const plan_facts *f) {
         if (m->arrays[1].low[axis] != 0 || m->arrays[1].high[axis] != 0)
             return false;
     for (int side = 0; side < 2; side++)
-        if (m->sides[walked][side].kind == BOUNDARY_CLAMP ||
-            m->sides[walked][side].kind == BOUNDARY_MIRROR)
+        if (temporal_is_image(m->sides[walked][side].kind))
             return false;
     return true;
 }

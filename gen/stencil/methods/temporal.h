@@ -21,6 +21,7 @@ typedef struct temporal_costs {
 /* Instructions for a shuffle of a word, and the words of the widest load. */
 #define TEMPORAL_SHUFFLE 2.0
 #define TEMPORAL_PACK_WORDS 4.0
+#define TEMPORAL_SCHEDULERS 4.0 /* of a multiprocessor */
 
 /* What one warp does for a block's walk. */
 typedef struct temporal_work {
@@ -43,7 +44,10 @@ const char *temporal_refuse_cascade(const plan_facts *, const schedule *);
 /* A plan of which nothing is laid out yet gets one point and one thread along every axis. */
 void temporal_begin(plan *);
 
-/* Whether some cells beyond a side are images of others: of clamped and mirrored sides. */
+/* Whether cells beyond a side are images of others; whether those beyond some side are. */
+static inline bool temporal_is_image(int boundary) {
+    return boundary == BOUNDARY_CLAMP || boundary == BOUNDARY_MIRROR;
+}
 bool temporal_has_images(const model *);
 /* In 2D and 3D cells beyond a mirrored side are copied from inside: the sizes that this takes. */
 void temporal_need_images(plan *);
@@ -84,9 +88,11 @@ double temporal_slots(const plan *, double operations, double others);
 /* Rows or planes that a block's first level takes for those it makes. */
 double temporal_walked(const plan *);
 
-/* Rows that are no packs come cell by cell. */
-static inline bool temporal_takes_cells(const plan *p, const int64_t size[AXES]) {
-    return p->facts->model->dims > 1 && size[0] % p->schedule.vector != 0;
+/* How many times as long a launch takes because rows are no packs. */
+static inline double temporal_apart(const plan *p, const temporal_work *w,
+                                    const int64_t size[AXES]) {
+    const bool cells = p->facts->model->dims > 1 && size[0] % p->schedule.vector != 0;
+    return cells ? w->apart : 1;
 }
 
 /* Fills the estimate of a launch. `makespan` gives the cycles from the first block's start to the

@@ -53,17 +53,6 @@ static temporal_work cascade_work(const plan *p, const cascade *c) {
         .shared = turns * shared * TEMPORAL_PACK_WORDS / words * WARP};
 }
 
-/* The share of blocks at an end of an axis. */
-static double edges_share(const plan *p, const int64_t size[AXES]) {
-    double inside = 1;
-    for (int k = 0; k < AXES; k++)
-        if (p->axes[k] >= 0) {
-            const double count = ceil((double)size[p->axes[k]] / p->per_block[k]);
-            inside *= fmax(1 - 2 / count, 0);
-        }
-    return 1 - inside;
-}
-
 /* Instructions that a warp at an edge has beyond others, in times of those: conditions, which take
    no longer in double. */
 static double edge(const plan *p) {
@@ -77,10 +66,9 @@ static double edge(const plan *p) {
    made before them. */
 static double makespan(const plan *p, const temporal_work *w, const int64_t size[AXES],
                        double blocks) {
-    static const double schedulers = 4;
     const double machine = p->gpu->multiprocessors, wave = machine * p->estimate.blocks_resident;
     const double whole = ceil(blocks / wave) - 1, left = ceil((blocks - whole * wave) / machine);
-    const double warps = plan_threads(p) / WARP / schedulers;
+    const double warps = plan_threads(p) / WARP / TEMPORAL_SCHEDULERS;
     const double more = edge(p) * w->slots / costs.efficiency, alone = more * fmax(warps, 1);
     return temporal_waves(p, w, whole * wave) +
            whole * wave * edges_share(p, size) / machine * more * warps +
@@ -112,7 +100,7 @@ void cascade_cost(plan *p, const int64_t size[AXES]) {
     const double memory = moved / rate, l2 = (read + written * points) * bytes / (rate * l2_rate);
     const double k = costs.overlap;
     e->bound = issue > fmax(memory, l2) ? "instructions" : memory > l2 ? "device memory" : "the L2";
-    e->seconds = slower(p) * (temporal_takes_cells(p, size) ? w.apart : 1) *
+    e->seconds = slower(p) * temporal_apart(p, &w, size) *
                      pow(pow(issue, k) + pow(memory, k) + pow(l2, k), 1 / k) +
                  launch;
 }

@@ -23,8 +23,7 @@ bool temporal_is_star(const plan_facts *f) {
     for (int axis = 0; axis < AXES; axis++)
         for (int side = 0; side < 2; side++)
             if ((side == 0 ? m->low : m->high)[axis] != reach ||
-                m->sides[axis][side].kind == BOUNDARY_CLAMP ||
-                m->sides[axis][side].kind == BOUNDARY_MIRROR)
+                temporal_is_image(m->sides[axis][side].kind))
                 return false;
     return true;
 }
