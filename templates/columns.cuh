@@ -239,14 +239,43 @@ __device__ __forceinline__ void copy_cell(const State &s, int from, int to) {
     }
 }
 
-// Gives the cells beyond clamp and mirror sides the values of those they stand for.
-__device__ __forceinline__ void copy_cells(const Arguments &a, const Place &p, const State &s) {
-    for (int i = threadIdx.x; i < Box::cells; i += plan::threads) {
-        const Cell3 c = cell_of(i);
-        const Cell3 from = {p.x.original(a, c.x), p.y.original(a, c.y), p.z.original(a, c.z)};
-        const int at = Box::at(from.x, from.y, from.z);
-        if (at != i && from.x >= 0 && from.x < Box::width && from.y >= 0 && from.y < Box::height &&
-            from.z >= 0 && from.z < Box::depth && p.changes(from))
-            copy_cell(s, at, i);
+// The value of the cell that this one stands for, where steps change that.
+__device__ __forceinline__ void copy_original(const Arguments &a, const Place &p, const State &s,
+                                              const Cell3 &c) {
+    const Cell3 from = {p.x.original(a, c.x), p.y.original(a, c.y), p.z.original(a, c.z)};
+    if (from.x >= 0 && from.x < Box::width && from.y >= 0 && from.y < Box::height && from.z >= 0 &&
+        from.z < Box::depth && p.changes(from))
+        copy_cell(s, Box::at(from.x, from.y, from.z), Box::at(c.x, c.y, c.z));
+}
+
+// Gives the cells beyond a clamp or mirror side the values of those they stand for, but for those
+// that lie beyond such a side of an axis before, too.
+template <int axis, int side>
+__device__ __forceinline__ void copy_beyond(const Arguments &a, const Place &p, const State &s,
+                                            const Range &grid) {
+    constexpr int reach = side == 0 ? Axis<axis>::low : Axis<axis>::high;
+    if constexpr (side == 0 ? Axis<axis>::copied_below : Axis<axis>::copied_above) {
+        if (side == 0 ? grid.begin == 0 : grid.end >= Axis<axis>::extent)
+            return;
+        constexpr int width = axis == 0 ? reach : Box::width;
+        constexpr int height = axis == 1 ? reach : Box::height;
+        constexpr int count = Box::cells / Axis<axis>::extent * reach;
+        const int begin = side == 0 ? grid.begin - reach : grid.end;
+        for (int i = threadIdx.x; i < count; i += plan::threads) {
+            Cell3 c = {i % width, i / width % height, i / (width * height)};
+            int &place = axis == 0 ? c.x : axis == 1 ? c.y : c.z;
+            place += begin;
+            if (place >= 0 && place < Axis<axis>::extent && (axis < 1 || !p.x.is_copied(c.x)) &&
+                (axis < 2 || !p.y.is_copied(c.y)))
+                copy_original(a, p, s, c);
+        }
     }
+}
+__device__ __forceinline__ void copy_cells(const Arguments &a, const Place &p, const State &s) {
+    copy_beyond<0, 0>(a, p, s, p.x.grid);
+    copy_beyond<0, 1>(a, p, s, p.x.grid);
+    copy_beyond<1, 0>(a, p, s, p.y.grid);
+    copy_beyond<1, 1>(a, p, s, p.y.grid);
+    copy_beyond<2, 0>(a, p, s, p.z.grid);
+    copy_beyond<2, 1>(a, p, s, p.z.grid);
 }
