@@ -107,6 +107,7 @@ template <int axis> struct Axis {
                : i >= own.end ? steps_to<asks>(i - own.end + 1)
                               : 0;
     }
+#if PLAN_CLAMPS || PLAN_MIRRORS
     // Whether a cell is beyond a side where it has the value of another, and as near as taps reach.
     __device__ __forceinline__ bool is_copied(int i) const {
         return (copied_below && i < grid.begin && i >= grid.begin - low) ||
@@ -116,11 +117,17 @@ template <int axis> struct Axis {
     __device__ __forceinline__ int original(const Arguments &a, int i) const {
         if (!is_copied(i))
             return i;
-        Index cell = first + i;
+        const int nearest = i < grid.begin ? grid.begin : grid.end - 1;
+        const bool clamps = (i < grid.begin ? below : above) == Boundary::clamp;
+        const int at = clamps ? nearest : 2 * nearest - i;
+        if (grid.has(at))
+            return at;
+        Index cell = first + i; // of a grid shorter than the shape
         Real value;
         resolve<axis>(cell, a.size[axis], value);
         return static_cast<int>(cell - first);
     }
+#endif
 };
 
 struct Cell3 {
@@ -155,11 +162,13 @@ struct Place {
     __device__ __forceinline__ bool is_asked(const Cell3 &c) const {
         return x.is_asked(c.x) || y.is_asked(c.y) || z.is_asked(c.z);
     }
+#if PLAN_CLAMPS || PLAN_MIRRORS
     // Whether the box holds cells that are copied.
     __device__ __forceinline__ bool has_copied() const {
         return copied && (x.grid.begin > 0 || x.grid.end < Box::width || y.grid.begin > 0 ||
                           y.grid.end < Box::height || z.grid.begin > 0 || z.grid.end < Box::depth);
     }
+#endif
     // Whether the box has cells beyond the grid where a full tile would lie, that change.
     __device__ __forceinline__ bool has_gap() const {
         return (Axis<0>::periodic && x.own.end < Axis<0>::halo + Axis<0>::tile) ||

@@ -185,8 +185,8 @@ __device__ __forceinline__ void make_tile(const Arguments &a, const Place &p, Re
     });
 }
 
-// ---- cells beyond the grid that are copies of others
-// ----------------------------------------------
+#if PLAN_CLAMPS || PLAN_MIRRORS
+// ---- cells beyond the grid that are copies of others --------------------------------------------
 
 template <int array>
 __device__ __forceinline__ void copy_beyond(const Arguments &a, const Place &p, Real *box) {
@@ -220,6 +220,7 @@ __device__ __forceinline__ void copy_all_beyond(const Arguments &a, const Place 
         copy_all_beyond<array + 1>(a, p, boxes);
     }
 }
+#endif
 
 // ---- the kernel -----------------------------------------------------------------------------
 
@@ -245,7 +246,9 @@ extern "C" __global__ void __launch_bounds__(plan::threads, plan::blocks)
     Real *const shared = reinterpret_cast<Real *>(shared_bytes());
     const Index cells = a.size[0] * a.size[1] * a.size[2];
     const bool past = past_caches((plan::arrays + plan::outputs) * cells * Index(sizeof(Cell)));
+#if PLAN_CLAMPS || PLAN_MIRRORS
     const bool copied = p.has_copied();
+#endif
     load_boxes(a, p, shared);
 #if PLAN_KEEPS
     keep_tile(a, p);
@@ -258,8 +261,10 @@ extern "C" __global__ void __launch_bounds__(plan::threads, plan::blocks)
             make_between(a, box_row(a, p, shared, now, step, y, z), x.begin, x.end);
         });
         now = Box::cells - now;
+#if PLAN_CLAMPS || PLAN_MIRRORS
         if (copied)
             copy_all_beyond(a, p, shared + now);
+#endif
     }
     make_tile(a, p, shared, now, a.steps - 1, past);
 }

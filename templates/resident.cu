@@ -28,11 +28,14 @@
 #include "box.cuh"
 #include "messages.cuh"
 #include "columns.cuh"
+#include "copied.cuh"
 #include "halo.cuh"
 
-// Up to `time` steps, of which the first reads what is there.
+// Up to `time` steps, of which the first reads what is there. `copy` gives what lies beyond the sides
+// its values again.
+template <class Copy>
 __device__ __forceinline__ void make_round(const Arguments &a, const Place &p, State &s,
-                                           Columns &columns, int steps, bool copied) {
+                                           Columns &columns, int steps, const Copy &copy) {
     for (int left = steps - 1; left >= 0; --left) {
         __syncthreads(); // what this step reads is there
         columns.make(a, p, s, left);
@@ -40,10 +43,8 @@ __device__ __forceinline__ void make_round(const Arguments &a, const Place &p, S
 #if defined(PLAN_POSITIONS)
         ++s.made;
 #endif
-        if (copied && left > 0) {
-            __syncthreads();
-            copy_cells(a, p, s);
-        }
+        if (left > 0)
+            copy();
     }
 }
 
@@ -66,17 +67,20 @@ extern "C" __global__ void __launch_bounds__(plan::threads, plan::blocks)
     Halo halo;
     if (a.steps > plan::time)
         halo.place(a, p);
-    const bool copied = p.has_copied();
+#if PLAN_CLAMPS || PLAN_MIRRORS
+    CopiedCells cells;
+    cells.place(a, p);
+    const auto copy = [&] { cells.copy(a, p, s); };
+#else
+    const auto copy = [] {};
+#endif
     unsigned round = 1;
     for (int left = a.steps;; left -= plan::time, ++round) {
         s.begin_round(a, round, left <= plan::time);
-        make_round(a, p, s, columns, s.final ? left : plan::time, copied);
+        make_round(a, p, s, columns, s.final ? left : plan::time, copy);
         if (s.final)
             return;
         halo.load(a, p, s);
-        if (copied) {
-            __syncthreads();
-            copy_cells(a, p, s);
-        }
+        copy();
     }
 }
