@@ -149,19 +149,31 @@ static bool read_words(reader *r) {
 
 /* ---- numbers --------------------------------------------------------------------------------- */
 
-static bool market_number(const char *token, void *plain, double *out, bool *large) {
-    char *end;
+/* Fortran writes 1.5D+00. */
+static char *find_exponent(char *token) {
+    char *d = strpbrk(token, "dD");
+    return d != NULL && d > token && (isdigit((unsigned char)d[-1]) || d[-1] == '.') ? d : NULL;
+}
+
+static bool market_number(char *token, void *plain, double *out, bool *large) {
+    char *end, *d = find_exponent(token);
     if (strpbrk(token, "xX(") != NULL) /* strtod takes more than decimals */
         return false;
+    const char letter = d != NULL ? *d : 'e';
+    if (d != NULL)
+        *d = 'e';
     const locale_t before = uselocale((locale_t)plain);
     errno = 0;
     *out = strtod(token, &end);
     *large = errno == ERANGE && isinf(*out);
     uselocale(before);
-    return end != token && *end == '\0';
+    const bool good = end != token && *end == '\0';
+    if (d != NULL)
+        *d = letter; /* messages show the word as it was */
+    return good;
 }
 
-static double read_real(const reader *r, const char *word) {
+static double read_real(const reader *r, char *word) {
     double value;
     bool large;
     if (!market_number(word, (void *)r->plain, &value, &large))
@@ -187,7 +199,7 @@ static int64_t read_whole(const reader *r, const char *word, const char *what) {
     return negative ? value : -value;
 }
 
-static double read_value(const reader *r, const char *word) {
+static double read_value(const reader *r, char *word) {
     return r->field == INTEGER ? (double)read_whole(r, word, "the value") : read_real(r, word);
 }
 
@@ -209,9 +221,12 @@ static void read_banner(reader *r) {
         "not a Matrix Market file: its first line must be "
         "'%%MatrixMarket matrix', coordinate or array, real, integer or pattern, general, "
         "symmetric or skew-symmetric";
+    static const char byte_order_mark[] = "\xEF\xBB\xBF"; /* some editors begin files with it */
     if (!read_line(r))
         refuse(r, "the file is empty");
     cut_line(r);
+    if (r->count > 0 && strncmp(r->words[0], byte_order_mark, sizeof byte_order_mark - 1) == 0)
+        r->words[0] += sizeof byte_order_mark - 1;
     if (r->count == 0 || strcasecmp(r->words[0], "%%MatrixMarket") != 0)
         refuse(r, "%s", wanted);
     if (r->count > 1 && strcasecmp(r->words[1], "matrix") != 0)

@@ -9,7 +9,15 @@
 
 #include "base/hash.h"
 
-static const char title[] = "stencilgen checkpoint 1\n";
+static const char title[] = "stencilgen checkpoint 2\n";
+
+/* The second line of a head: the checksum of all that follows it. */
+enum { SEAL = sizeof "checksum 0123456789abcdef\n" - 1, SEALED = sizeof title - 1 + SEAL };
+
+static void seal(const char *head, char line[SEAL + 1]) {
+    snprintf(line, SEAL + 1, "checksum %016" PRIx64 "\n",
+             checksum_of(head + SEALED, CHECKPOINT_HEAD - SEALED, 0));
+}
 
 static void digest_meaning(const sg_kernel *kernel, char out[72]) {
     const blob text = digest_piece(sg_kernel_text(kernel, SG_TEXT_MEANING));
@@ -52,17 +60,22 @@ int checkpoint_find(const checkpoint *c, bool is_monitor, const char *name) {
     return i < c->record_count ? i : -1;
 }
 
-uint64_t checkpoint_bytes(const checkpoint *c) {
+uint64_t checkpoint_end(const checkpoint *c) {
     return checkpoint_record_offset(c, c->record_count);
 }
 
+uint64_t checkpoint_bytes(const checkpoint *c) {
+    return checkpoint_end(c) + sums_bytes(checkpoint_end(c));
+}
+
 bool checkpoint_head(const checkpoint *c, char head[CHECKPOINT_HEAD]) {
+    char line[SEAL + 1];
     memset(head, 0, CHECKPOINT_HEAD);
     int at = snprintf(head, CHECKPOINT_HEAD,
-                      "%smeaning %s\nplan %s\nsteps %" PRId64 "\nsize %" PRId64 " %" PRId64
+                      "%s%*smeaning %s\nplan %s\nsteps %" PRId64 "\nsize %" PRId64 " %" PRId64
                       " %" PRId64 "\nelement %zu\n",
-                      title, c->meaning, c->plan, c->steps, c->size[0], c->size[1], c->size[2],
-                      c->element);
+                      title, SEAL, "", c->meaning, c->plan, c->steps, c->size[0], c->size[1],
+                      c->size[2], c->element);
     for (int i = 0; i < c->count && at < CHECKPOINT_HEAD; i++) {
         at += snprintf(head + at, (size_t)(CHECKPOINT_HEAD - at), "array %s", c->names[i]);
         if (c->bytes[i] != c->element && at < CHECKPOINT_HEAD)
@@ -75,6 +88,8 @@ bool checkpoint_head(const checkpoint *c, char head[CHECKPOINT_HEAD]) {
         at += snprintf(head + at, (size_t)(CHECKPOINT_HEAD - at), "%s %s %" PRId64 " %" PRId64 "\n",
                        r->is_monitor ? "samples" : "traces", r->name, r->rows, r->row);
     }
+    seal(head, line);
+    memcpy(head + sizeof title - 1, line, SEAL);
     return at < CHECKPOINT_HEAD;
 }
 
@@ -120,9 +135,7 @@ static bool take_line(checkpoint *c, const char *line) {
 }
 
 static bool parse(char *head, checkpoint *c) {
-    if (strncmp(head, title, sizeof title - 1) != 0)
-        return false;
-    for (char *line = head + sizeof title - 1; *line != '\0';) {
+    for (char *line = head + SEALED; *line != '\0';) {
         char *end = strchr(line, '\n');
         if (end == NULL)
             return false;
@@ -140,6 +153,17 @@ static bool parse(char *head, checkpoint *c) {
     return c->steps >= 0 && c->count > 0 && (c->element == 4 || c->element == 8) && room >= 8;
 }
 
+/* What is wrong with the bytes of a head; NULL: nothing. */
+static const char *judge_head(const char *head, size_t length) {
+    char line[SEAL + 1];
+    if (length != CHECKPOINT_HEAD || strncmp(head, title, sizeof title - 1) != 0)
+        return "this is no checkpoint of stencilgen";
+    seal(head, line);
+    return memcmp(head + sizeof title - 1, line, SEAL) == 0
+               ? NULL
+               : "the checkpoint is damaged: the checksum of its head is of other bytes";
+}
+
 /* Reads the head of a file and compares its length. An exit code, after an error. */
 static int read_head(const char *path, checkpoint *out) {
     char head[CHECKPOINT_HEAD + 1] = {0};
@@ -154,7 +178,10 @@ static int read_head(const char *path, checkpoint *out) {
     }
     const size_t length = fread(head, 1, CHECKPOINT_HEAD, file);
     fclose(file);
-    if (length != CHECKPOINT_HEAD || !parse(head, out))
+    const char *wrong = judge_head(head, length);
+    if (wrong != NULL)
+        return complain(EXIT_DATA, path, "%s", wrong);
+    if (!parse(head, out))
         return complain(EXIT_DATA, path, "this is no checkpoint of stencilgen");
     if ((uint64_t)about.st_size != checkpoint_bytes(out))
         return complain(EXIT_DATA, path,

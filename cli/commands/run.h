@@ -37,7 +37,8 @@ int run_team(session *, const char *spec, ranks *, json *, text *out);
 /* ---- checkpoints ----------------------------------------------------------------------------- */
 
 /* The state of a run in one file. A head of text, HEAD bytes long, says what the run is and how far
-   it came; the arrays that steps change follow, whole and in C order. */
+   it came; the arrays that steps change follow, whole and in C order, then records, and then
+   checksums. */
 
 /* What a run has recorded so far, behind the arrays: rows of traces, or samples of a monitor (their
    steps, then their values, of 8 bytes each). */
@@ -65,7 +66,9 @@ typedef struct checkpoint {
 
 /* Describes the state of a run after so many steps. */
 void checkpoint_describe(const arrays *, const sg_kernel *, int64_t steps, checkpoint *out);
+/* Of the file, and where its checksums begin. */
 uint64_t checkpoint_bytes(const checkpoint *);
+uint64_t checkpoint_end(const checkpoint *);
 /* False: it has too many names. */
 bool checkpoint_head(const checkpoint *, char head[CHECKPOINT_HEAD]);
 
@@ -219,6 +222,13 @@ bool local_sample(local *, sg_arguments *);
 void records_describe(const work *, checkpoint *);
 bool records_write(const work *, const checkpoint *, const char *path);
 int records_resume(work *);
+
+/* The checksums of a checkpoint (run_sums.c), which lie at `end`, and how many bytes they are.
+   Collective: rank 0 writes those of a file that is complete otherwise, and alone knows where it
+   ends; and whether those of --restart are right. */
+uint64_t sums_bytes(uint64_t end);
+void sums_write(local *, const char *path, uint64_t end);
+bool sums_compare(local *);
 
 /* A path that rank 0 knows (NULL: it has failed), on all ranks. */
 bool local_share_path(rank *, const char *path, char out[MOST_PATH]);

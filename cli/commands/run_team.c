@@ -32,6 +32,8 @@ static bool save_state(local *l) {
                     false);
     if (r->number == 0 && good && !records_write(w, &c, s.shared))
         rank_fail(r, "the checkpoint cannot be written");
+    if (good)
+        sums_write(l, s.shared, checkpoint_end(&c));
     return local_end_file(l, &s, good);
 }
 
@@ -216,8 +218,9 @@ static void be_rank(rank *r) {
     memcpy(l.part.ranks, r->of->grid, sizeof l.part.ranks);
     l.part.launches = (int)w->options->launches;
     l.made = w->from.steps > 0 ? w->from.steps : 0;
-    if (rank_good(r, sg_team_arrange(r->team, l.kernel, &l.part)) && local_allocate(&l) &&
-        local_load_all(&l) && local_open_records(&l))
+    if (rank_good(r, sg_team_arrange(r->team, l.kernel, &l.part)) &&
+        (w->from.steps < 0 || sums_compare(&l)) && local_allocate(&l) && local_load_all(&l) &&
+        local_open_records(&l))
         compute(&l);
     if (r->status == SG_OK)
         save_outputs(&l);

@@ -185,7 +185,8 @@ static size_t header_length(const unsigned char *bytes, size_t count, text *erro
     if (version > 1)
         length |= (size_t)bytes[10] << 16 | (size_t)bytes[11] << 24;
     if (length > LONGEST_HEADER) {
-        text_printf(error, "a .npy header of %zu bytes", length);
+        text_printf(error, "a .npy header of %zu bytes; this reader takes %d at most", length,
+                    LONGEST_HEADER);
         return 0;
     }
     return start + length;

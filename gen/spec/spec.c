@@ -295,7 +295,17 @@ static void take_result(lua_State *L, spec_load_state *load, int results) {
         spec_put_constants(L, load->result->subjects[index], constants);
 }
 
-/* Runs protected: whatever goes wrong in here comes back to lua_pcall. */
+/* These run protected: whatever goes wrong in here comes back to lua_pcall. */
+static void compile(lua_State *L, spec_load_state *load) {
+    if (lua_load(L, read_text, load, chunk_name, "t") != LUA_OK)
+        lua_error(L);
+}
+
+static int only_compile(lua_State *L) {
+    compile(L, lua_touserdata(L, 1));
+    return 0;
+}
+
 static int run(lua_State *L) {
     spec_load_state *load = lua_touserdata(L, 1);
     static const luaL_Reg nothing[] = {{NULL, NULL}};
@@ -306,8 +316,7 @@ static int run(lua_State *L) {
     spec_open_fields(L);
     spec_make_type(L, SPEC_BOUNDARY, NULL, nothing);
     spec_make_type(L, SPEC_SPEC, NULL, nothing);
-    if (lua_load(L, read_text, load, chunk_name, "t") != LUA_OK)
-        return lua_error(L);
+    compile(L, load);
     spec_open_environment(L);
     lua_setupvalue(L, -2, 1);
     const int last_line = load->state.line;
@@ -356,7 +365,9 @@ int spec_find(const spec *s, const char *name) {
     return i < s->count ? i : -1;
 }
 
-spec *spec_load(job *j, const char *path, const char *text, const spec_constants *constants) {
+/* Reads a text, which may be NULL for that of the file, and does with it what `body` says. */
+static spec *load_text(job *j, const char *path, const char *text, const spec_constants *constants,
+                       lua_CFunction body) {
     spec_load_state *load = job_alloc(j, sizeof *load);
     spec_state *s = &load->state;
     s->job = j;
@@ -374,7 +385,7 @@ spec *spec_load(job *j, const char *path, const char *text, const spec_constants
         read_file(load);
     check_text(load);
     open_state(s);
-    lua_pushcfunction(s->L, run);
+    lua_pushcfunction(s->L, body);
     lua_pushlightuserdata(s->L, load);
     /* Lua reads and writes numbers by the locale. This thread's locale is C meanwhile, and
        afterwards what it was. */
@@ -389,4 +400,12 @@ spec *spec_load(job *j, const char *path, const char *text, const spec_constants
     job_keep(j, &load->plain);
     free_locale(&load->plain);
     return load->result;
+}
+
+spec *spec_load(job *j, const char *path, const char *text, const spec_constants *constants) {
+    return load_text(j, path, text, constants, run);
+}
+
+void spec_need_expression(job *j, const char *path, const char *text) {
+    load_text(j, path, job_print(j, "return %s\n", text), NULL, only_compile);
 }

@@ -32,6 +32,10 @@ typedef struct spec_constants {
    value for it. Everything made lives in the job. */
 spec *spec_load(job *, const char *path, const char *text, const spec_constants *constants);
 
+/* Fails as spec_load does where `text` is no expression of Lua: where a spec made of it could be
+   another than the one meant. */
+void spec_need_expression(job *, const char *path, const char *text);
+
 /* The index of the spec of this name, which no two have; −1. */
 int spec_find(const spec *, const char *name);
 

@@ -90,6 +90,8 @@ static bool has_lines(const plans *all, const char *class, dtype type) {
 static bool note(job *j, const plans_line *r, const plan_facts *f, const gpu *t, known *out) {
     schedule s = {.method = 0};
     schedule_parse(j, r->plan, "a plan", &s);
+    if (!plan_schedule_is_whole(&s, f->model->dims))
+        return false;
     const char *refusal;
     plan *p = plan_fit(j, f, &s, t, &refusal);
     if (p == NULL || p->form->unrated)

@@ -62,6 +62,17 @@ static const char *check_tile(job *j, const model *m, const schedule *s) {
     return NULL;
 }
 
+bool plan_schedule_is_whole(const schedule *s, int dims) {
+    const method *of = methods[s->method];
+    if (s->method == 0 || s->vector < 1 || s->time < 1)
+        return false;
+    const int walk = of->walk(dims);
+    bool whole = walk < 0 || s->coarsen[walk] > 0;
+    for (int axis = 0; axis < dims; axis++)
+        whole = whole && (s->tile[axis] > 0 || (axis == walk && dims > 1));
+    return whole;
+}
+
 /* Refuses keys that the method does not have. */
 static const char *check_keys(job *j, const schedule *s) {
     const method *of = methods[s->method];

@@ -81,6 +81,7 @@ static void evaluate(job *j, void *argument) {
     evaluation *e = argument;
     int64_t rows = 1;
     check_box(j, e);
+    spec_need_expression(j, e->name, e->expression);
     const spec *s = spec_load(j, e->name, write_spec(j, e), NULL);
     const model *m = s->subjects[0]->expressions;
     e->reference = reference_new(j, m, NULL);

@@ -140,6 +140,8 @@ static void take(job *j, void *argument) {
                        t->bytes, t->at);
     if (t->bytes == 0)
         return;
+    if (t->from == NULL)
+        context_refuse(j, "cannot copy %zu bytes from NULL", t->bytes);
     if (c->aside == NULL) {
         d->ops->synchronize(d, j, t->stream);
         d->ops->download(d, j, c->memory + t->at, t->from, t->bytes);

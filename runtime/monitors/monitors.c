@@ -1,5 +1,7 @@
 /* Monitors of a run. Takes: the kernel of a spec and the map of one of its monitors. Makes:
    samples, each a launch of the map into an array of its own and a reduction of that. */
+#include "runtime/monitors/monitors.h"
+
 #include "base/dtype.h"
 #include "runtime/launch/launch.h"
 
@@ -68,6 +70,8 @@ static void connect(job *j, sg_monitor *m, const int64_t size[3]) {
     for (int axis = 0; axis < p->dims; axis++) {
         if (size[axis] < 0)
             context_refuse(j, "a grid of %lld cells along %c", (long long)size[axis], "xyz"[axis]);
+        if (m->cells > 0 && size[axis] > LAUNCH_MOST_BYTES / (int64_t)sizeof(double) / m->cells)
+            context_refuse(j, "the grid has too many cells");
         m->cells *= size[axis];
     }
     for (int i = 0; i < p->array_count; i++) {
@@ -208,6 +212,10 @@ sg_status sg_monitor_sample(sg_monitor *m, const sg_arguments *arguments, sg_str
         return SG_ERROR_USAGE;
     sampling s = {m, arguments, stream};
     return context_run(m->kernel->context, sample, &s, NULL);
+}
+
+int monitor_waiting(const sg_monitor *m) {
+    return m->waiting;
 }
 
 typedef struct reading {

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "runtime/launch/launch.h"
+#include "runtime/monitors/monitors.h"
 #include "runtime/points/points.h"
 
 /* Samples are read so many at a time, so that the device is seldom waited for. */
@@ -35,6 +36,13 @@ static void read_watches(job *j, watching *w) {
                      (const char *)w->given + step * (size_t)i, "sg_watch");
         if (w->watches[i].monitor == NULL || w->watches[i].seen == NULL || w->watches[i].every < 1)
             context_refuse(j, "watch %d needs a monitor, a function and after how many steps", i);
+        /* Else functions would be told of samples that are not their own. */
+        if (monitor_waiting(w->watches[i].monitor) > 0)
+            context_refuse(j, "samples of the monitor of watch %d wait to be read", i);
+        for (int k = 0; k < i; k++)
+            if (w->watches[k].monitor == w->watches[i].monitor)
+                context_refuse(j, "watches %d and %d have the same monitor: open one for each", k,
+                               i);
     }
 }
 

@@ -65,10 +65,11 @@ typedef struct sg_watch {
 } sg_watch;
 
 /* sg_run, or sg_run_points where `points` (may be NULL) are given, with samples of monitors of the
- * same kernel, of which functions are told; `watches[i].struct_size` is the same for all. Samples
- * are read 8 at a time, so that the device is seldom waited for: a function may end the run after
- * up to 7 samples more were taken. Returns when all functions have been told. *made (may be NULL)
- * is the number of steps made. */
+ * same kernel, of which functions are told; `watches[i].struct_size` is the same for all. Each has
+ * a monitor of its own, of which no sample waits to be read: else SG_ERROR_USAGE. Samples are read
+ * 8 at a time, so that the device is seldom waited for: a function may end the run after up to 7
+ * samples more were taken. Returns when all functions have been told. *made (may be NULL) is the
+ * number of steps made. */
 SG_API sg_status sg_run_watched(const sg_kernel *, struct sg_point_sets *points,
                                 const sg_watch *watches, int count, const sg_arguments *,
                                 int64_t steps, sg_stream stream, int *final, int64_t *made);

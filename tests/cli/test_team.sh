@@ -598,12 +598,24 @@ head -c 100 "$folder/state" >"$folder/stump"
 refused 3 'no checkpoint' $again --steps 20 --restart "$folder/stump" --ranks 2
 refused 3 'no checkpoint' $again --steps 20 --restart "$folder/two.npy" --ranks 2
 refused 3 'cannot open: No such file or directory' $again --steps 20 --restart "$folder/nothing" --ranks 2
-sed 's/^steps 12$/steps -2/' "$folder/state" >"$folder/damaged"
-refused 3 'no checkpoint' $again --steps 20 --restart "$folder/damaged" --ranks 2
-sed 's/^size 37 13 1$/size 37 14 1/' "$folder/state" >"$folder/damaged"
-refused 3 'its head says' $again --steps 20 --restart "$folder/damaged" --ranks 2
-sed 's/^size 37 13 1$/size 13 37 1/' "$folder/state" >"$folder/turned"
-exits 3 run $cpu $again --steps 20 --restart "$folder/turned" --ranks 2 --output "$results/b.npy"
+sed 's/^steps 12$/steps 11/' "$folder/state" >"$folder/damaged"
+refused 3 'the checkpoint is damaged: the checksum of its head' $again --steps 20 --restart "$folder/damaged" --ranks 2
+sed 's/^stencilgen checkpoint 2$/stencilgen checkpoint 1/' "$folder/state" >"$folder/older"
+refused 3 'no checkpoint' $again --steps 20 --restart "$folder/older" --ranks 2
+
+# flipped FILE PLACE: with the lowest bit of one byte turned.
+flipped() {
+    cp "$1" "$folder/flipped"
+    byte=$(od -An -tu1 -j "$2" -N 1 "$1")
+    printf "\\$(printf %03o $((byte ^ 1)))" | dd of="$folder/flipped" bs=1 seek="$2" conv=notrunc 2>/dev/null
+}
+# Of the title, the checksum of the head, its text and padding, the first and last cells, and the checksums of these.
+bytes=$(wc -c <"$folder/state")
+end=$((8192 + 2 * 4 * 37 * 13))
+for place in 3 35 60 400 8191 8192 10000 $((end - 1)) $end $((bytes - 1)); do
+    flipped "$folder/state" $place
+    refused 3 'checkpoint' $again --steps 20 --restart "$folder/flipped" --ranks 2 --output "$results/b.npy"
+done
 holds "$results"
 refused 3 'another spec' specs/heat2d5.lua --steps 20 \
     --restart "$folder/state" --ranks 2 --output "$results/b.npy"

@@ -182,6 +182,16 @@ static void test_refuses_damaged_headers(void **state) {
         expect_parse(cases[i].dictionary, cases[i].error);
 }
 
+static void test_refuses_long_headers(void **state) {
+    (void)state;
+    const unsigned char start[12] = "\x93NUMPY\x02\x00\x70\x11\x01";
+    npy header;
+    text error = new_text();
+    assert_false(npy_parse(start, sizeof start, &header, &error));
+    assert_string_equal(error.data,
+                        "a .npy header of 70000 bytes; this reader takes 65536 at most");
+}
+
 /* Every file that is cut short is refused, wherever the cut is, and so is one that goes on. */
 static void test_refuses_other_lengths(void **state) {
     (void)state;
@@ -259,6 +269,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(test_refuses_other_arrays),
     cmocka_unit_test(test_takes_any_spelling),
     cmocka_unit_test(test_refuses_damaged_headers),
+    cmocka_unit_test(test_refuses_long_headers),
     cmocka_unit_test(test_refuses_other_lengths),
     cmocka_unit_test(test_refuses_other_lengths_of_streams),
     cmocka_unit_test(test_writes_as_numpy),

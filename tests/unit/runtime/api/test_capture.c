@@ -26,6 +26,8 @@ static void what_is_taken_stays(void **state) {
     }
     assert_int_equal(sg_capture_take(c, 8, cells, COUNT * sizeof(float), NULL), SG_ERROR_USAGE);
     assert_non_null(strstr(sg_error(context), "has no room for"));
+    assert_int_equal(sg_capture_take(c, 0, NULL, 4, NULL), SG_ERROR_USAGE);
+    assert_string_equal(sg_error(context), "error: cannot copy 4 bytes from NULL");
     sg_capture_close(c);
     sg_free(context, cells);
 }

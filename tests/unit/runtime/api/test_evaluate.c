@@ -64,13 +64,19 @@ static void errors_name_the_expression(void **state) {
     (void)state;
     static const struct {
         const char *expression, *says;
-    } cases[] = {{"w + 1", "u:1: error: unknown name 'w'"},
-                 {"x +\nhypo(x, y)", "u:2: error: unknown name 'hypo'"},
-                 {"x +", "u:2: error: "},
-                 {"lt(x, 3)", "u:1: error: "},
-                 {"", "u:"},
-                 {"io.open('x')", "u:1: error: 'io' is not available"},
-                 {"f.x(1)", "u:1: error: "}};
+    } cases[] = {
+        {"w + 1", "u:1: error: unknown name 'w'"},
+        {"x +\nhypo(x, y)", "u:2: error: unknown name 'hypo'"},
+        {"x +", "u:2: error: "},
+        {"lt(x, 3)", "u:1: error: "},
+        {"", "u:"},
+        {"io.open('x')", "u:1: error: 'io' is not available"},
+        {"f.x(1)", "u:1: error: "},
+        /* What would make another spec of the one that the library writes. */
+        {"0 end, fields = { value = 'out', q = 'in' }, update = function(f) return f.q(0)",
+         "u:1: error: "},
+        {"0 end, parameters = { a = 1 }, update = function(f, p) return p.a", "u:1: error: "},
+        {"0 end } end do return stencil { update = function(u) return u(0)", "u:1: error: "}};
     poison();
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const sg_status status =

@@ -121,6 +121,32 @@ static void test_damaged(void **state) {
     unsetenv("SG_PLANS");
 }
 
+/* A plan that lacks what all of its method have says nothing; the lines behind it do. */
+static void test_incomplete(void **state) {
+    (void)state;
+    static const char *const plans[] = {"auto",
+                                        "tile=32x8 vec=1 time=1",
+                                        "tiled",
+                                        "tiled tile=32x8 time=1",
+                                        "tiled vec=1 time=1",
+                                        "tiled tile=32x8 vec=1",
+                                        "bulk tile=64 vec=1 time=1",
+                                        "bulk coarsen=y16 vec=1 time=1",
+                                        "temporal time=4",
+                                        "temporal lane=2 time=4 vec=1"};
+    char lines[4096] = H200_HEAD;
+    for (size_t i = 0; i < sizeof plans / sizeof *plans; i++) {
+        strcat(lines, "stencil 2D 5 points radius 1 | float | 4096x4096 | 9999999 | ");
+        strcat(strcat(lines, plans[i]), "\n");
+    }
+    setenv("SG_PLANS", path, 1);
+    write_plans(lines);
+    expect(true, spec, NULL, NULL, "by the plans for the H200");
+    write_plans(strcat(lines, RATE));
+    expect(true, spec, NULL, "tiled tile=32x8 vec=1 time=1", "by the plans for the Mine");
+    unsetenv("SG_PLANS");
+}
+
 static int begin(void **state) {
     const int file = mkstemp(path);
     if (file >= 0)
@@ -136,6 +162,7 @@ static int end(void **state) {
 
 static const struct CMUnitTest tests[] = {cmocka_unit_test_teardown(test_shipped, settled),
                                           cmocka_unit_test_teardown(test_given, settled),
-                                          cmocka_unit_test_teardown(test_damaged, settled)};
+                                          cmocka_unit_test_teardown(test_damaged, settled),
+                                          cmocka_unit_test_teardown(test_incomplete, settled)};
 
 TEST_GROUP(plans_files, begin, end)

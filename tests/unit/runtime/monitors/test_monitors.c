@@ -372,7 +372,56 @@ static void a_watching_function_ends_the_run(void **state) {
     end(&s);
 }
 
+static void refuses(const scene *s, const sg_watch *watches, int count, int64_t steps,
+                    const char *says) {
+    int64_t made = -1;
+    assert_int_equal(
+        sg_run_watched(s->kernel, NULL, watches, count, &s->arguments, steps, NULL, NULL, &made),
+        SG_ERROR_USAGE);
+    assert_string_equal(sg_error(context), says);
+    assert_int_equal(made, -1);
+}
+
+/* A function must not be told of samples of others. */
+static void watches_have_monitors_of_their_own(void **state) {
+    (void)state;
+    static scene s;
+    seen low = {.count = 0};
+    int64_t step[2];
+    double value[2];
+    int count;
+    begin(&s, false, "zero");
+    const sg_watch watches[] = {{sizeof(sg_watch), s.monitors[LOW], 1, note, &low},
+                                {sizeof(sg_watch), s.monitors[LOW], 2, note, &low}};
+    refuses(&s, watches, 2, 4, "error: watches 0 and 1 have the same monitor: open one for each");
+    expect_ok(sg_monitor_sample(s.monitors[LOW], &s.arguments, NULL));
+    refuses(&s, watches, 1, 4, "error: samples of the monitor of watch 0 wait to be read");
+    expect_ok(sg_monitor_read(s.monitors[LOW], step, value, 2, &count));
+    assert_int_equal(count, 1);
+    expect_ok(sg_run_watched(s.kernel, NULL, watches, 1, &s.arguments, 4, NULL, NULL, NULL));
+    assert_int_equal(low.count, 4);
+    refuses(&s, watches, 1, INT64_MAX, "error: 9223372036854775807 steps cannot be run");
+    end(&s);
+}
+
+static void too_many_cells_are_refused(void **state) {
+    (void)state;
+    static scene s;
+    sg_monitor *monitor = NULL;
+    begin(&s, false, "zero");
+    const int64_t large[][3] = {
+        {INT64_C(1) << 32, INT64_C(1) << 32, 1}, {INT64_MAX, 3, 1}, {INT64_C(1) << 59, 1, 1}};
+    for (size_t i = 0; i < sizeof large / sizeof *large; i++) {
+        assert_int_equal(sg_monitor_open(s.kernel, s.maps[LOW], large[i], &monitor),
+                         SG_ERROR_USAGE);
+        assert_string_equal(sg_error(context), "error: the grid has too many cells");
+    }
+    end(&s);
+}
+
 static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(watches_have_monitors_of_their_own),
+    cmocka_unit_test(too_many_cells_are_refused),
     cmocka_unit_test(watched_runs_tell_of_samples),
     cmocka_unit_test(a_watching_function_ends_the_run),
     cmocka_unit_test(as_plain_loops),
