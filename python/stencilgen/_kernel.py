@@ -9,7 +9,7 @@ from typing import Any, Mapping, Optional, Sequence, Union
 
 from . import _abi, _arrays
 from ._abi import VALUES, lib
-from ._arrays import numpy_order, whole_number, x_first
+from ._arrays import numbers_by_name, numpy_order, whole_number, x_first
 from ._calls import Caller
 from ._context import Context, Shared, at_end, bytes_of, copy_facts, text_of
 from ._errors import CheckError, UsageError, error_of
@@ -300,7 +300,7 @@ class Kernel(Caller, Tunable, Shared):
         if not parameters:
             return None
         frame = self._take()
-        self._set_parameters(frame, parameters)
+        self._set_parameters(frame, numbers_by_name("parameters", parameters))
         return frame.values
 
     def _extents(self, size: Optional[Size]) -> list[int]:
