@@ -468,3 +468,5 @@ def test_new_arrays_of_which_cells_are_kept(monkeypatch: pytest.MonkeyPatch) -> 
     w = np.full((3, 5), 3, "float32")
     kernel(u, out=w)
     assert (w[:, -1] == 3).all() and (kernel(u) == want).all()
+    filter = sg.build(text="return convolution { name = 'f', weights = { 1, 2 } }", device="cpu")
+    assert (filter.run(u[0], steps=0) == 0).all() and (filter.run(u[0], steps=1) != 7).all()
