@@ -198,10 +198,13 @@ class Context(Shared):
     ) -> None:
         kind, index = split_device(device)
         options = _abi.sg_options(
-            device=bytes_of(kind), device_index=index, nvrtc=bytes_of(nvrtc), threads=threads,
-            cuda_context=cuda_context, cache=bytes_of(cache), cache_bytes=cache_bytes, database=bytes_of(database),
+            device=bytes_of(kind), device_index=index, nvrtc=bytes_of(nvrtc),
+            threads=_arrays.whole_number("threads", threads, 32), cuda_context=cuda_context, cache=bytes_of(cache),
+            cache_bytes=_arrays.whole_number("cache_bytes", cache_bytes), database=bytes_of(database),
         )  # fmt: skip
         callback = None
+        if log is not None and not callable(log):
+            raise UsageError(f"log is a function, not a {type(log).__name__}")
         if log is not None:
             callback = _log_callback(log)
             options.log = callback

@@ -95,6 +95,15 @@ def test_numbers_that_c_would_cut() -> None:
         ("step is a whole number, not 0.5", lambda: kernel.run(u, step=0.5)),
         ("steps is a whole number, not '3'", lambda: kernel.check(steps="3")),
         ("an extent is a whole number, not 'a'", lambda: kernel.measure(size="a")),
+        ("repeats of 1099511627776 is too large", lambda: kernel.measure(repeats=2**40)),
+        ("seed is a whole number, not 0.5", lambda: kernel.check(seed=0.5)),
+        ("evaluations of 4294967296 is too large", lambda: kernel.tune(evaluations=2**32)),
+        ("budget is a number, not 'a'", lambda: kernel.tune(budget="a")),
+        ("threads of 1099511627776 is too large", lambda: sg.Context("cpu", threads=2**40)),
+        ("log is a function, not a str", lambda: sg.Context("cpu", log="note")),
+        ("ranks of 4294967298 is too large", lambda: sg.forecast(text=TINY, size=64, gpu="h200", ranks=2**32 + 2)),
+        ("ranks of 4294967298 is too large", lambda: sg.forecast(text=TINY, size=64, gpu="h200", ranks=2, grid=2**32 + 2)),
+        ("launches of 4294967296 is too large", lambda: sg.forecast(text=TINY, gpu="h200", ranks=2, launches=2**32)),
     ]
     for text, call in calls:
         with pytest.raises(sg.UsageError, match=text.replace("(", "[(]")):
