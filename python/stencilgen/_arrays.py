@@ -13,7 +13,7 @@ import reprlib
 import sys
 from ctypes import POINTER, c_double, c_int32, c_int64, c_uint8, c_uint16, c_uint64, c_void_p
 from functools import partial
-from typing import Any, Callable, Iterable, Optional, Sequence, Union
+from typing import Any, Callable, Iterable, Mapping, Optional, Sequence, Union
 
 import numpy as np
 
@@ -42,7 +42,7 @@ _DTYPE_WORDS = {dtype: word for word, dtype in NUMPY_DTYPES.items()}
 
 def _word_of(dtype: Any) -> str:
     """A dtype of NumPy's as specs spell it; bfloat16 comes from ml_dtypes, which JAX brings along."""
-    word = _DTYPE_WORDS.get(dtype) or ("bfloat16" if dtype.name == "bfloat16" else str(dtype.str))
+    word = _DTYPE_WORDS.get(dtype) or str(dtype.name if dtype.isnative else dtype.str)
     if word == "bfloat16":
         _DTYPE_WORDS[dtype] = word
     return word
@@ -69,9 +69,9 @@ def to_bfloat16(values: Any) -> Any:
 def from_bfloat16(bits: Any) -> Any:
     """The numbers, float32, of an array of bfloat16's bits."""
     bits = np.asarray(bits)
-    if bits.dtype.itemsize != 2:
+    if bits.dtype.name not in ("uint16", "int16", "bfloat16"):  # PyTorch has int16 alone
         raise DataError(f"bits of bfloat16 are uint16, not {bits.dtype.name}")
-    bits = np.asarray(bits.view(np.uint16), order="C")
+    bits = np.asarray(bits, bits.dtype.newbyteorder("="), order="C").view(np.uint16)
     floats = np.empty(bits.shape, np.float32)
     lib.sg_from_bfloat16(floats.ctypes.data, bits.ctypes.data, bits.size)
     return floats
@@ -92,6 +92,23 @@ def x_first(size: Optional[Union[int, Sequence[int]]]) -> list[int]:
     return [whole_number("an extent", e) for e in reversed(extents)] + [0] * (3 - len(extents))
 
 
+def ranges_of(box: Any, shape: Sequence[int]) -> list[tuple[int, int]]:
+    """The first cell and the one after the last of a box, along each axis of a grid."""
+    slices = box if isinstance(box, (tuple, list)) else (box,)
+    try:
+        if len(slices) == len(shape) and all(isinstance(s, slice) and s.step in (None, 1) for s in slices):
+            return [s.indices(n)[:2] for s, n in zip(slices, shape)]
+    except TypeError:  # slices of what are no whole numbers
+        pass
+    axes = f"each of {len(shape)} axes" if len(shape) > 1 else "the axis"
+    raise UsageError(f"a box is a slice of whole numbers for {axes}, without steps, as numpy.s_[2:-2, 2:-2] for two")
+
+
+def counted(number: int, what: str) -> str:
+    """ "1 array", "2 arrays"."""
+    return f"{number} {what}{'' if number == 1 else 's'}"
+
+
 def no_number(what: str, value: Any) -> UsageError:
     """ctypes would not tell whose value it is."""
     return UsageError(f"{what} is a number, not {reprlib.repr(value)}")
@@ -103,6 +120,13 @@ def real_number(what: str, value: Any) -> float:
         return c_double(value).value
     except (TypeError, OverflowError):
         raise no_number(what, value) from None
+
+
+def numbers_by_name(what: str, given: Optional[Mapping[str, Any]]) -> Mapping[str, Any]:
+    """A dict of numbers, which C will take; None: an empty one."""
+    if given is not None and not isinstance(given, Mapping):
+        raise UsageError(f"{what} are a dict of numbers by name, not a {type(given).__name__}")
+    return given or {}
 
 
 def whole_number(what: str, value: Any, bits: int = 64) -> int:
@@ -325,6 +349,11 @@ def _by_interface(array: Any, facts: dict[str, Any]) -> View:
 
 # ---- which library, which stream --------------------------------------------------------------------------------
 
+class _Masked(_NumPy):
+    def view(self, array: Any, stream: int) -> View:
+        raise DataError("a masked array's mask would be passed over: ….filled(value) makes an array without one")
+
+
 NUMPY = _NumPy()
 _others = Library()
 known: dict[type, Any] = {np.ndarray: NUMPY}  # the libraries of types that were seen
@@ -343,6 +372,8 @@ def library_of(array: Any) -> Library:
     if seen is not None:
         return seen
     found = NUMPY if isinstance(array, np.ndarray) else _others
+    if isinstance(array, np.ma.MaskedArray):
+        found = _Masked()
     for base in type(array).__mro__:
         root = base.__module__.split(".", 1)[0]
         if root in _KINDS_OF and _is_array(root, array):

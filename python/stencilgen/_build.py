@@ -10,7 +10,7 @@ import numpy as np
 
 from . import _abi
 from ._abi import lib
-from ._arrays import real_number, whole_number, x_first
+from ._arrays import numbers_by_name, numpy_order, ranges_of, real_number, whole_number, x_first
 from ._context import Context, bytes_of, default_context, utf8
 from ._errors import UsageError
 from ._kernel import wrap
@@ -57,6 +57,7 @@ class Request:
             raise UsageError("give the path of a spec, or its text=…")
         self.path = bytes_of(path)
         self.matrix = matrix
+        utf8("a schedule", schedule)
         line = [schedule] if schedule else []
         for key, (before, kind) in _WORDS.items():
             value = words.get(key)
@@ -66,15 +67,18 @@ class Request:
             if not word or any(c in " \t\n=" for c in word):
                 raise UsageError(f"{key}={value!r}: one word is needed")
             line.append(before + word)
-        named = list((constants or {}).items())
+        named = list(numbers_by_name("constants", constants).items())
         self._constants = (_abi.sg_constant * max(len(named), 1))(
-            *[_abi.sg_constant(bytes_of(name), real_number(f"the constant '{name}'", value)) for name, value in named]
+            *[
+                _abi.sg_constant(utf8("a constant's name", name), real_number(f"the constant '{name}'", value))
+                for name, value in named
+            ]
         )
         self.options = _abi.sg_build_options(
             text=utf8("the text of a spec", text), schedule=" ".join(line).encode() if line else None,
             steps=whole_number("steps", steps or 0), constants=self._constants, constant_count=len(named),
             matrix=None if matrix is None else matrix.handle,
-            **{key: bytes_of(value) if isinstance(value, str) else value for key, value in plain.items()},
+            **plain,
         )  # fmt: skip
         self.options.size[:] = x_first(size)
         self.axes = 0 if size is None else len(size) if hasattr(size, "__len__") else 1
@@ -91,8 +95,8 @@ def request_of(
     if unknown:
         raise TypeError(f"there is no option '{unknown[0]}' of a build")
     return Request(
-        path, text, size, steps, matrix_of(matrix, context), schedule, constants, words, name=name, arch=arch, gpu=gpu,
-        index=whole_number("index", index, 32), source_only=int(not compile),
+        path, text, size, steps, matrix_of(matrix, context), schedule, constants, words, name=utf8("a name", name),
+        arch=utf8("arch", arch), gpu=utf8("gpu", gpu), index=whole_number("index", index, 32), source_only=int(not compile),
     )  # fmt: skip
 
 
@@ -221,17 +225,18 @@ def evaluate(
     Raises SpecError: "expression:1: error: unknown name 'w'; …".
     """
     context = context or default_context()
-    extents = (size,) if isinstance(size, int) else tuple(size)
-    if box is not None and len(box) != len(extents):
-        raise UsageError(f"a box of a grid of {len(extents)} axes is as many slices, not {len(box)}")
-    ranges = [s.indices(n)[:2] for s, n in zip(box, extents)] if box is not None else [(0, n) for n in extents]
+    whole = x_first(size)
+    if min(whole) < 0:
+        raise UsageError(f"the size {size!r} is negative")
+    extents = numpy_order(whole, len(size) if hasattr(size, "__len__") else 1)
+    ranges = [(0, n) for n in extents] if box is None else ranges_of(box, extents)
     shape = tuple(max(end - begin, 0) for begin, end in ranges)
     values = np.empty(shape, np.float64)
     if values.size == 0:
         return values.astype(dtype)
     begin = [b for b, _ in reversed(ranges)] + [0] * (3 - len(ranges))
     end = [e for _, e in reversed(ranges)] + [1] * (3 - len(ranges))
-    triples = [(c_int64 * 3)(*three) for three in ([n or 1 for n in x_first(size)], begin, end)]
+    triples = [(c_int64 * 3)(*three) for three in ([n or 1 for n in whole], begin, end)]
     out = values.ctypes.data_as(POINTER(c_double))
     context.must(lib.sg_evaluate_field(context.handle, bytes_of(name), utf8("an expression", expression), *triples, out))
     return values.astype(dtype, copy=False)

@@ -10,7 +10,7 @@ import numpy as np
 
 from . import _abi, _arrays
 from ._abi import lib
-from ._arrays import HOST, Library, known, no_number
+from ._arrays import HOST, Library, counted, known, no_number, numbers_by_name
 from ._context import Context, Memory
 from ._facts import ArrayInfo, ParameterInfo
 from ._errors import DataError, UsageError, error_of
@@ -101,7 +101,7 @@ class Caller:
         """Arrays of a call, those at the indexes `first` by position; takes them out of `named`."""
         if len(arrays) > len(first):
             wanted = ", ".join(self.arrays[i].keyword for i in first)
-            raise UsageError(f"'{self.name}' takes {len(first)} arrays ({wanted}), not {len(arrays)}")
+            raise UsageError(f"'{self.name}' takes {counted(len(first), 'array')} ({wanted}), not {len(arrays)}")
         found: list[Any] = [None] * len(self.arrays)
         for i, array in zip(first, arrays):
             found[i] = array
@@ -139,7 +139,7 @@ class Caller:
 
     def _put_parameters(self, frame: Frame, parameters: Optional[Mapping[str, float]], named: dict[str, Any]) -> None:
         if parameters:
-            named = {**parameters, **named}
+            named = {**numbers_by_name("parameters", parameters), **named}
         if named:
             self._set_parameters(frame, named)
         elif frame.has_values:

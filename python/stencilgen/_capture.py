@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from ctypes import byref, c_void_p
+from math import prod
 from typing import Any, Optional, Sequence, Union
 
 import numpy as np
 
 from . import _arrays
 from ._abi import lib
-from ._arrays import HOST, NUMPY_DTYPES, WORDS, library_of
+from ._arrays import HOST, NUMPY_DTYPES, WORDS, library_of, whole_number
 from ._context import Context, Handle, at_end, default_context
 from ._errors import DataError, UsageError
 
@@ -35,11 +36,14 @@ class Capture(Handle):
         context: Optional[Context] = None,
     ) -> None:  # fmt: skip
         self.context = context or default_context(device)
-        self._shape = (shape,) if isinstance(shape, int) else tuple(shape)
+        extents = shape if hasattr(shape, "__iter__") else (shape,)
+        self._shape = tuple(whole_number("an extent", extent) for extent in extents)
+        if min(self._shape, default=0) < 0:
+            raise UsageError(f"the shape {shape!r} is negative")
         self._word = "bfloat16" if str(dtype) == "bfloat16" else WORDS.get(np.dtype(dtype).str, "")
         if not self._word:
             raise UsageError(f"no kernel has arrays of {np.dtype(dtype).name}: it is {', '.join(WORDS.values())}")
-        self._bytes = int(np.prod(self._shape, dtype=np.int64)) * NUMPY_DTYPES[self._word].itemsize
+        self._bytes = whole_number("a size in bytes", prod(self._shape) * NUMPY_DTYPES[self._word].itemsize)
         handle, memory = c_void_p(), c_void_p()
         self.context.must(lib.sg_capture_open(self.context.handle, self._bytes, byref(handle), byref(memory)))
         self._handle, self._memory = handle.value, memory.value or 0

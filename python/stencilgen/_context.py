@@ -23,8 +23,11 @@ def text_of(value: Optional[bytes]) -> str:
 
 
 def bytes_of(value: Any) -> Optional[bytes]:
-    """A path or a word for C; None stays None."""
-    return None if value is None else _whole(repr(value), os.fsencode(value))
+    """A path for C; None stays None."""
+    try:
+        return None if value is None else _whole(repr(value), os.fsencode(value))
+    except TypeError:
+        raise UsageError(f"a path is a str or an os.PathLike, not a {type(value).__name__}") from None
 
 
 def utf8(what: str, value: Optional[str]) -> Optional[bytes]:
@@ -156,6 +159,7 @@ def _close(handle: int, held: deque[tuple[int, Any]], scratch: dict[int, list[tu
 
 def split_device(device: Optional[str]) -> tuple[Optional[str], int]:
     """ "cuda:1" is the GPU that the driver counts as 1, from 0."""
+    utf8("a device", device)
     kind, colon, number = (device or "auto").partition(":")
     if colon and not (kind == "cuda" and number.isdigit()):
         raise UsageError(f"there is no device '{device}': it is auto, cpu, none, cuda, or cuda:1 for the GPU 1")
@@ -194,10 +198,13 @@ class Context(Shared):
     ) -> None:
         kind, index = split_device(device)
         options = _abi.sg_options(
-            device=bytes_of(kind), device_index=index, nvrtc=bytes_of(nvrtc), threads=threads,
-            cuda_context=cuda_context, cache=bytes_of(cache), cache_bytes=cache_bytes, database=bytes_of(database),
+            device=bytes_of(kind), device_index=index, nvrtc=bytes_of(nvrtc),
+            threads=_arrays.whole_number("threads", threads, 32), cuda_context=cuda_context, cache=bytes_of(cache),
+            cache_bytes=_arrays.whole_number("cache_bytes", cache_bytes), database=bytes_of(database),
         )  # fmt: skip
         callback = None
+        if log is not None and not callable(log):
+            raise UsageError(f"log is a function, not a {type(log).__name__}")
         if log is not None:
             callback = _log_callback(log)
             options.log = callback

@@ -9,9 +9,9 @@ from typing import Any, Mapping, Optional, Sequence, Union
 
 from . import _abi, _arrays
 from ._abi import VALUES, lib
-from ._arrays import numpy_order, whole_number, x_first
+from ._arrays import numbers_by_name, numpy_order, whole_number, x_first
 from ._calls import Caller
-from ._context import Context, Shared, at_end, bytes_of, copy_facts, text_of
+from ._context import Context, Shared, at_end, bytes_of, copy_facts, text_of, utf8
 from ._errors import CheckError, UsageError, error_of
 from ._facts import ArrayInfo, ParameterInfo, together
 from ._tuning import Tunable
@@ -240,7 +240,7 @@ class Kernel(Caller, Tunable, Shared):
 
         device: "cuda" compiles for its architecture, "cpu" for this machine's processor; None: the context's.
         """
-        self.context.must(lib.sg_save(self._handle, bytes_of(path), bytes_of(device)))
+        self.context.must(lib.sg_save(self._handle, bytes_of(path), utf8("a device", device)))
 
     # ---- checking, measuring, explaining ----
 
@@ -263,7 +263,10 @@ class Kernel(Caller, Tunable, Shared):
         compared with: UsageError.
         """
         values = self._values(parameters)
-        options = _abi.sg_check_options(parameters=values, seed=seed, most_points=most_points, steps=whole_number("steps", steps))
+        options = _abi.sg_check_options(
+            parameters=values, seed=whole_number("seed", seed, 65), steps=whole_number("steps", steps),
+            most_points=whole_number("most_points", most_points),
+        )  # fmt: skip
         options.size[:] = self._extents(size)
         out = _abi.sg_check_result()
         status = lib.sg_check(self._handle, byref(options), byref(out))
@@ -289,7 +292,9 @@ class Kernel(Caller, Tunable, Shared):
     ) -> Speed:
         """Times launches, or runs of `steps` steps, and a plain copy, on random data. Times are seconds."""
         values = self._values(parameters)
-        options = _abi.sg_speed_options(parameters=values, repeats=repeats, steps=whole_number("steps", steps))
+        options = _abi.sg_speed_options(
+            parameters=values, repeats=whole_number("repeats", repeats, 32), steps=whole_number("steps", steps)
+        )
         options.size[:] = self._extents(size)
         out = _abi.sg_speed()
         self.context.must(lib.sg_measure(self._handle, byref(options), byref(out)))
@@ -300,7 +305,7 @@ class Kernel(Caller, Tunable, Shared):
         if not parameters:
             return None
         frame = self._take()
-        self._set_parameters(frame, parameters)
+        self._set_parameters(frame, numbers_by_name("parameters", parameters))
         return frame.values
 
     def _extents(self, size: Optional[Size]) -> list[int]:

@@ -9,9 +9,9 @@ import numpy as np
 
 from . import _arrays
 from ._abi import lib
-from ._arrays import library_of
+from ._arrays import library_of, whole_number
 from ._calls import Slot
-from ._errors import UsageError
+from ._errors import DataError, UsageError
 from ._kernel import Kernel, kernel_kind
 
 
@@ -42,7 +42,9 @@ class Lists(Kernel):
         frame = self._take()
         try:
             self._put_parameters(frame, parameters, named)
-            first = next(array for array in inputs.values() if array is not None)
+            first = next((array for array in inputs.values() if array is not None), None)
+            if first is None:
+                raise UsageError(f"'{self.name}' needs its array '{next(iter(inputs))}'")
             library = library_of(first)
             on = self._stream(stream, library, first)
             slots: dict[int, Slot] = {}
@@ -122,7 +124,18 @@ class Lists(Kernel):
 
 def _shape(array: Any) -> tuple[int, ...]:
     shape = getattr(array, "shape", None)
-    return tuple(shape) if shape is not None else (len(array),)
+    if shape is not None:
+        return tuple(shape)
+    return (len(array),) if hasattr(array, "__len__") else ()
+
+
+def _offsets(given: Any) -> Any:
+    """The offsets of segments; those in a list or a tuple as an array."""
+    if isinstance(given, (list, tuple)):
+        given = np.array([whole_number("an offset", offset) for offset in given], np.int64)
+    if given is not None and len(_shape(given)) != 1:
+        raise DataError(f"offsets have one axis, not {len(_shape(given))}")
+    return given
 
 
 @kernel_kind("SG_KIND_REDUCE")
@@ -155,8 +168,7 @@ class Reduce(Lists):
         Returns a number of NumPy's for an array of NumPy's, and an array of no axes of the input's library otherwise;
         one element a segment for a segmented spec; for argmin and argmax a `Found` of value and index.
         """
-        if isinstance(offsets, (list, tuple)):
-            offsets = np.asarray(offsets, "int64")
+        offsets = _offsets(offsets)
         shape: tuple[int, ...] = () if offsets is None else (max(_shape(offsets)[0] - 1, 0),)
         results = self._call(
             {"input": input, "second": second, "offsets": offsets},

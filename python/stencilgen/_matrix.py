@@ -12,7 +12,7 @@ import numpy as np
 
 from . import _abi, _arrays
 from ._abi import lib
-from ._arrays import library_of, real_number
+from ._arrays import library_of, real_number, whole_number
 from ._calls import Slot
 from ._context import Context, Handle, Shared, at_end, bytes_of, copy_facts, default_context
 from ._errors import DataError, UsageError
@@ -81,7 +81,7 @@ class Matrix(Handle):
         if isinstance(source, (str, os.PathLike)):
             status = lib.sg_matrix_read(self.context.handle, bytes_of(source), byref(out))
         elif isinstance(source, tuple):
-            status = lib.sg_matrix_new(self.context.handle, source[0], source[1], byref(out))
+            status = lib.sg_matrix_new(self.context.handle, *_place("a size", source), byref(out))
         elif _is_compressed_rows(source):
             status = self._from_device(source, out)
         elif hasattr(source, "tocoo"):
@@ -104,6 +104,8 @@ class Matrix(Handle):
             raise DataError(f"the matrix's values are {coo.data.dtype}, and not real numbers: take ….real of it")
         row, column = (np.ascontiguousarray(index, np.int64) for index in (coo.row, coo.col))
         value = np.ascontiguousarray(coo.data, np.float64)
+        if not row.shape == column.shape == value.shape == (value.size,):
+            raise DataError(f"the matrix has {row.size} rows, {column.size} columns and {value.size} values of entries")
         return int(
             lib.sg_matrix_from(
                 self.context.handle, *coo.shape, len(value), row.ctypes.data, column.ctypes.data, value.ctypes.data,
@@ -150,15 +152,15 @@ class Matrix(Handle):
 
     def __getitem__(self, place: tuple[int, int]) -> float:
         value = c_double()
-        self.context.must(lib.sg_matrix_get(self.handle, place[0], place[1], byref(value)))
+        self.context.must(lib.sg_matrix_get(self.handle, *_place("a place", place), byref(value)))
         return value.value
 
     def __setitem__(self, place: tuple[int, int], value: float) -> None:
-        self.context.must(lib.sg_matrix_set(self.handle, place[0], place[1], value))
+        self.context.must(lib.sg_matrix_set(self.handle, *_place("a place", place), real_number("an entry", value)))
 
     def add(self, row: int, column: int, value: float) -> None:
         """Adds to an entry."""
-        self.context.must(lib.sg_matrix_add(self.handle, row, column, value))
+        self.context.must(lib.sg_matrix_add(self.handle, *_place("a place", (row, column)), real_number("an entry", value)))
 
     def entries(self) -> tuple[Any, Any, Any]:
         """Rows, columns and values of all entries, by row and then by column, as NumPy arrays."""
@@ -179,6 +181,13 @@ class Matrix(Handle):
     def save(self, path: str | os.PathLike[str]) -> None:
         """Writes a Matrix Market file, with exact values."""
         self.context.must(lib.sg_matrix_write(self.handle, bytes_of(path)))
+
+
+def _place(what: str, numbers: Any) -> tuple[int, int]:
+    """Rows and columns, or a row and a column, as C takes them."""
+    if not isinstance(numbers, tuple) or len(numbers) != 2:
+        raise UsageError(f"{what} is a pair, of rows and columns, not {numbers!r}")
+    return whole_number("a row", numbers[0]), whole_number("a column", numbers[1])
 
 
 def _compressed_rows(source: Any) -> list[Any]:

@@ -10,7 +10,7 @@ import numpy as np
 
 from . import _abi
 from ._abi import VALUES, lib
-from ._arrays import numpy_order, x_first
+from ._arrays import numpy_order, whole_number, x_first
 from ._build import Path, request_of
 from ._context import Context, copy_facts, default_context
 from ._errors import UsageError
@@ -64,9 +64,9 @@ LINKS = {"stores": "SG_LINK_STORES", "nccl": "SG_LINK_NCCL", "network": "SG_LINK
 
 def asked_part(ranks: Optional[Sequence[int]], launches: int) -> Any:
     """A part that is asked for; `ranks` is a process grid (z, y, x), or None."""
-    part = _abi.sg_team_part(launches=launches)
+    part = _abi.sg_team_part(launches=whole_number("launches", launches, 32))
     if ranks is not None:
-        part.ranks[:] = [n or 1 for n in x_first(ranks)]
+        part.ranks[:] = [whole_number("ranks", n or 1, 32) for n in x_first(ranks)]
     return part
 
 
@@ -111,8 +111,9 @@ def forecast(
     part, out = asked_part(grid, launches), _abi.sg_team_forecast()
     context.must(
         lib.sg_team_estimate(
-            context.handle, request.path, byref(request.options), ranks, VALUES[LINKS[link]], byref(part), byref(out)
-        )
+            context.handle, request.path, byref(request.options), whole_number("ranks", ranks, 32),
+            VALUES[LINKS[link]], byref(part), byref(out),
+        )  # fmt: skip
     )
     dims = max(len([n for n in request.options.size if n]), 1)
     return copy_facts(Forecast, out, part=part_of(part, dims), link=link)

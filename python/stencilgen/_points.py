@@ -48,14 +48,22 @@ class Points:
         series: Any = None,
         traces: Any = None,
     ) -> None:
-        #: (n, dims), float64, x first
-        self.positions = np.ascontiguousarray(positions, np.float64)
-        if self.positions.ndim != 2:
-            raise DataError(f"positions have the shape (points, dims), not {self.positions.shape}")
+        self.positions = positions
         self.series = series
         #: after a run: what was recorded, (steps, n)
         self.traces = traces
         self._made = traces is None
+
+    @property
+    def positions(self) -> Any:
+        """(n, dims), float64, x first"""
+        return self._positions
+
+    @positions.setter
+    def positions(self, positions: Any) -> None:
+        self._positions = np.ascontiguousarray(positions, np.float64)  # C reads so many doubles
+        if self._positions.ndim != 2:
+            raise DataError(f"positions have the shape (points, dims), not {self._positions.shape}")
 
     def __len__(self) -> int:
         return len(self.positions)
@@ -65,7 +73,10 @@ class Points:
 
     def _rows(self, series: Any, dtype: Any, least: int) -> Any:
         """Samples as C takes them."""
-        rows = np.ascontiguousarray(series, dtype)
+        rows = np.asarray(series)
+        if not np.can_cast(rows.dtype, dtype, "same_kind"):
+            raise DataError(f"a series of {rows.dtype.name} has no samples of {np.dtype(dtype).name}")
+        rows = np.ascontiguousarray(rows, dtype)
         if rows.ndim == 1 and len(self) == 1:
             rows = rows.reshape(-1, 1)
         if rows.ndim != 2 or rows.shape[1] != len(self) or rows.shape[0] < least:
@@ -168,7 +179,7 @@ class OpenPoints(Interrupts):
             except Error as error:
                 failure = error
         raised, self.raised = self.raised, None
-        if raised is not None and not isinstance(raised, KeyboardInterrupt):
+        if raised is not None:
             raise raised
         if failure is not None:
             raise failure

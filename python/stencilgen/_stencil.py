@@ -180,7 +180,7 @@ class Stencil(Steps):
                         raise UsageError(f"cells of '{self.arrays[i].name}' outside of the box: give out=… with them")
                     like = slots[self._inputs[0]]
                     shape = self._axes(i, self._grid(self._inputs[0], like.shape))
-                    slots[i] = self._fresh(i, like, shape, foreign, self._keeps)
+                    slots[i] = self._fresh(i, like, shape, foreign, self._keeps or steps == 0)
                     plain = plain and not self._keeps  # `_again` has no zeros
             inside = True
             if box is not None or frame.has_box:

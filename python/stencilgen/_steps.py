@@ -4,11 +4,12 @@ interrupt is seen between them."""
 from __future__ import annotations
 
 from collections import namedtuple
+from functools import lru_cache
 from time import perf_counter
 from typing import Any, Optional
 
 from ._abi import lib
-from ._arrays import HOST, whole_number, x_first
+from ._arrays import HOST, counted, ranges_of, whole_number, x_first
 from ._calls import Frame, Slot
 from ._errors import UsageError
 from ._kernel import Kernel
@@ -18,6 +19,18 @@ from ._points import OpenPoints
 # On a GPU the parts are long enough to lose nothing.
 _PART_SECONDS = 0.1
 _GPU_LAUNCHES = 4096
+
+
+@lru_cache(maxsize=None)
+def _fields(names: tuple[str, ...]) -> Any:
+    """The class of the results of a run that has several."""
+    made = namedtuple("Fields", names, rename=True)  # type: ignore[misc]
+    setattr(made, "__reduce__", lambda self: (_fields_of, (names, *self)))  # pickle would not find the class
+    return made
+
+
+def _fields_of(names: tuple[str, ...], *results: Any) -> Any:
+    return _fields(names)(*results)
 
 
 class Steps(Kernel):
@@ -50,7 +63,7 @@ class Steps(Kernel):
         self._after_step = [self._moved[i] for _, i in self._results]  # the arrays that hold the results of one step
         self._tuple: Any = None
         if len(self._results) > 1:
-            self._tuple = namedtuple("Fields", [name for name, _ in self._results], rename=True)  # type: ignore[misc]
+            self._tuple = _fields(tuple(name for name, _ in self._results))
 
     def _grid(self, index: int, shape: tuple[int, ...]) -> tuple[int, ...]:
         """The shape of the grid, from that of an array."""
@@ -95,7 +108,7 @@ class Steps(Kernel):
         else:
             listed = out if isinstance(out, (tuple, list)) else (out,)
             if len(listed) != len(fields):
-                raise UsageError(f"'{self.name}' writes {len(fields)} fields ({', '.join(fields)}), not {len(listed)}")
+                raise UsageError(f"'{self.name}' writes {counted(len(fields), 'field')} ({', '.join(fields)}), not {len(listed)}")
             targets = {i: array for i, array in zip(self._written, listed) if array is not None}
         return self._for_steps(targets, steps)
 
@@ -118,7 +131,7 @@ class Steps(Kernel):
 
     def _named_state(self, state: dict[str, Any], named: dict[str, Any]) -> dict[str, Any]:
         """The arrays of a dict, whose keys are names as specs have them ("p.prev") or as calls do ("p_prev")."""
-        by_keyword = {key.replace(".", "_"): array for key, array in state.items()}
+        by_keyword = {str(key).replace(".", "_"): array for key, array in state.items()}
         for key in by_keyword:
             if key not in self._array_index:
                 have = ", ".join(a.name for a in self.arrays if not a.written)
@@ -128,7 +141,7 @@ class Steps(Kernel):
         return {**named, **by_keyword}
 
     def _new_state(self, state: dict[str, Any], results: Any) -> dict[str, Any]:
-        keys = {key.replace(".", "_"): key for key in state}
+        keys = {str(key).replace(".", "_"): key for key in state}
         listed = (results,) if self._tuple is None else results
         after = dict(state)
         for (name, _), array in zip(self._results, listed):
@@ -141,8 +154,9 @@ class Steps(Kernel):
         frame.arguments.step = first if first == 0 else whole_number("step", first)
         if origin is not None or whole is not None or frame.has_place:
             for given in (origin, whole):
-                if given is not None and len(given) != self._dims:
-                    raise UsageError(f"origin and whole have a number for each of {self._dims} axes, not {len(given)}")
+                count = self._dims if given is None else len(given) if hasattr(given, "__len__") else 1
+                if count != self._dims:
+                    raise UsageError(f"origin and whole have a number for each of {self._dims} axes, not {count}")
             frame.arguments.origin[:] = x_first(origin)
             getattr(frame.arguments, "global")[:] = x_first(whole)
             frame.has_place = origin is not None or whole is not None
@@ -155,10 +169,7 @@ class Steps(Kernel):
                 begin[:] = end[:] = [0, 0, 0]
                 frame.has_box, frame.changed = False, True
             return True
-        slices = box if isinstance(box, tuple) else (box,)
-        if len(slices) != len(shape) or not all(isinstance(s, slice) and s.step in (None, 1) for s in slices):
-            raise UsageError(f"a box is a slice for each of {len(shape)} axes, without steps: numpy.s_[2:-2, 2:-2]")
-        ranges = [s.indices(n)[:2] for s, n in zip(reversed(slices), reversed(shape))]
+        ranges = ranges_of(box, shape)[::-1]
         begin[:] = [b for b, _ in ranges] + [0] * (3 - len(ranges))
         end[:] = [e for _, e in ranges] + [1] * (3 - len(ranges))
         frame.has_box, frame.changed = True, True

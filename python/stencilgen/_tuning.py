@@ -9,8 +9,8 @@ from typing import Any, Callable, Mapping, Optional
 
 from . import _abi
 from ._abi import VALUES, lib
-from ._arrays import numpy_order
-from ._context import Context, bytes_of, copy_facts, default_context
+from ._arrays import numpy_order, real_number, whole_number
+from ._context import Context, bytes_of, copy_facts, default_context, utf8
 from ._errors import UsageError, error_of
 from ._interrupts import Interrupts
 
@@ -200,8 +200,10 @@ class Tunable:
         request = self._asked("tune")
         watcher = _Watcher(progress)
         options = _abi.sg_tune_options(
-            search=VALUES[SEARCHES[search]], seed=seed, budget=budget, evaluations=evaluations, afresh=int(afresh),
-            parameters=self._values(parameters), progress=watcher.callback, worker=bytes_of(worker), limit=limit,
+            search=VALUES[SEARCHES[search]], seed=whole_number("seed", seed, 65), budget=real_number("budget", budget),
+            evaluations=whole_number("evaluations", evaluations, 32), afresh=int(afresh),
+            parameters=self._values(parameters), progress=watcher.callback, worker=bytes_of(worker),
+            limit=real_number("limit", limit),
         )  # fmt: skip
         options.build = POINTER(_abi.sg_build_options)(request.options)
         out = POINTER(_abi.sg_tuning)()
@@ -251,7 +253,7 @@ def results(name: Optional[str] = None, *, context: Optional[Context] = None) ->
         found.append(copy_facts(Result, r, size=tuple(r.size[: r.size_count]), timings=timings))
 
     callback = _abi.result_callback(add)
-    context.must(lib.sg_results(context.handle, bytes_of(name), callback, None))
+    context.must(lib.sg_results(context.handle, utf8("a name", name), callback, None))
     return found
 
 
@@ -260,5 +262,5 @@ def drifts(sweep: int, *, context: Optional[Context] = None) -> list[Drift]:
     context = context or default_context()
     found: list[Drift] = []
     callback = _abi.drift_callback(lambda _, drift: found.append(copy_facts(Drift, drift.contents)))
-    context.must(lib.sg_drifts(context.handle, sweep, callback, None))
+    context.must(lib.sg_drifts(context.handle, whole_number("sweep", sweep), callback, None))
     return found

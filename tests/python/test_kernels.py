@@ -95,6 +95,15 @@ def test_numbers_that_c_would_cut() -> None:
         ("step is a whole number, not 0.5", lambda: kernel.run(u, step=0.5)),
         ("steps is a whole number, not '3'", lambda: kernel.check(steps="3")),
         ("an extent is a whole number, not 'a'", lambda: kernel.measure(size="a")),
+        ("repeats of 1099511627776 is too large", lambda: kernel.measure(repeats=2**40)),
+        ("seed is a whole number, not 0.5", lambda: kernel.check(seed=0.5)),
+        ("evaluations of 4294967296 is too large", lambda: kernel.tune(evaluations=2**32)),
+        ("budget is a number, not 'a'", lambda: kernel.tune(budget="a")),
+        ("threads of 1099511627776 is too large", lambda: sg.Context("cpu", threads=2**40)),
+        ("log is a function, not a str", lambda: sg.Context("cpu", log="note")),
+        ("ranks of 4294967298 is too large", lambda: sg.forecast(text=TINY, size=64, gpu="h200", ranks=2**32 + 2)),
+        ("ranks of 4294967298 is too large", lambda: sg.forecast(text=TINY, size=64, gpu="h200", ranks=2, grid=2**32 + 2)),
+        ("launches of 4294967296 is too large", lambda: sg.forecast(text=TINY, gpu="h200", ranks=2, launches=2**32)),
     ]
     for text, call in calls:
         with pytest.raises(sg.UsageError, match=text.replace("(", "[(]")):
@@ -339,10 +348,31 @@ def test_values_that_are_no_numbers_or_texts() -> None:
         ("the text of a spec holds a zero byte", lambda: sg.build(text=spec + "\0")),
         (r"'a.x00b.lua' holds a zero byte", lambda: sg.build("a\0b.lua")),
         ("an expression is a str, not a int", lambda: sg.evaluate(5, 3)),  # type: ignore[arg-type]
+        ("a name is a str, not a int", lambda: sg.build(text=spec, name=3)),  # type: ignore[arg-type]
+        ("arch is a str, not a float", lambda: sg.build(text=spec, arch=9.0)),  # type: ignore[arg-type]
+        ("gpu is a str, not a bytes", lambda: sg.build(text=spec, gpu=b"h200")),  # type: ignore[arg-type]
+        ("a schedule is a str, not a list", lambda: sg.build(text=spec, schedule=["naive"])),  # type: ignore[arg-type]
+        ("a device is a str, not a int", lambda: sg.build(text=spec, device=1)),  # type: ignore[arg-type]
+        ("a path is a str or an os.PathLike, not a float", lambda: sg.build(1.5)),  # type: ignore[arg-type]
+        ("constants are a dict of numbers by name, not a list", lambda: sg.build(text=spec, constants=["k"])),  # type: ignore
+        ("a constant's name is a str", lambda: sg.build(text=spec, constants={1: 2})),  # type: ignore[dict-item]
+        ("parameters are a dict of numbers by name", lambda: kernel(u, parameters=[1])),  # type: ignore[arg-type]
+        ("parameters are a dict of numbers by name", lambda: kernel.check(parameters=[1])),  # type: ignore[arg-type]
+        ("no array '1'; it takes u", lambda: kernel({1: u}, k=1)),
+        ("a number for each of 1 axes, not 1|whole number", lambda: kernel.run(u, origin="a", k=1)),
+        ("a number for each of 1 axes, not 2", lambda: kernel.run(u, whole=(1, 2), k=1)),
+        ("takes 1 array [(]u[)], not 2", lambda: kernel(u, u, k=1)),
+        ("a box is a slice of whole numbers", lambda: kernel.run(u, box=np.s_[0.5:2], k=1)),
+        ("a box is a slice of whole numbers", lambda: sg.evaluate("x", 8, box=np.s_[0:8:2])),  # type: ignore[arg-type]
+        ("the size -3 is negative", lambda: sg.evaluate("x", -3)),
+        ("an extent is a whole number, not 2.5", lambda: sg.Capture((2.5,))),  # type: ignore[arg-type]
+        ("the shape -1 is negative", lambda: sg.Capture(-1)),
+        ("a size in bytes of .* is too large", lambda: sg.Capture((2**40, 2**40))),
         ("points=… is a dict", lambda: kernel.run(u, points=[1], k=1)),
         ("monitors=… is a dict", lambda: kernel.run(u, monitors=[1], every=1, k=1)),
     ]
     for text, call in calls:
         with pytest.raises(sg.UsageError, match=text):
             call()
+    assert sg.evaluate("x", np.int64(3)).tolist() == [0, 1, 2]  # type: ignore[arg-type]
     assert (kernel(u + 1, k=np.float16(0.5)) == kernel(u + 1, k=np.array(0.5))).all()

@@ -30,6 +30,16 @@ def test_sums_and_extremes(word: str, dtype: str, rng: np.random.Generator) -> N
     assert kernel(grid, out=out) is out and out[0] == grid.min()
 
 
+def test_no_list_at_all() -> None:
+    for text in ("reduce { name = 'none' }", "scan { name = 'none' }"):
+        with pytest.raises(sg.UsageError, match="'none' needs its array 'input'"):
+            sg.build(text="return " + text, device="cpu")(None)
+    merge = sg.build(text="return merge { name = 'join' }", device="cpu")
+    for a, b, words in [(None, None, "needs its array 'a'"), (1.0, np.zeros(2, "float32"), "a float is no array")]:
+        with pytest.raises(sg.UsageError, match=words):
+            merge(a, b)
+
+
 def test_an_empty_list() -> None:
     assert build("reduce { name = 's', dtype = 'double' }")(np.zeros(0)) == 0
     found = build("reduce { name = 'a', op = 'argmin', dtype = 'double' }")(np.zeros(0))
@@ -64,6 +74,9 @@ def test_segments(specs: Path, rng: np.random.Generator) -> None:
     expected = [x[a:b].sum() for a, b in zip(offsets, offsets[1:])]
     assert np.allclose(kernel(x, offsets=offsets), expected)
     assert np.allclose(kernel(x, offsets=[0, 10, 10, 55, 100]), expected)
+    for wrong, words in [([0, 2.7], "an offset is a whole number, not 2.7"), (3, "one axis"), (np.array(3), "one axis")]:
+        with pytest.raises((sg.UsageError, sg.DataError), match=words):
+            kernel(x, offsets=wrong)
     with pytest.raises(sg.DataError, match="'offsets' is int32.*takes int64"):
         kernel(x, offsets=offsets.astype("int32"))
 

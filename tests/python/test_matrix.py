@@ -96,6 +96,27 @@ def test_arguments_that_are_no_matrices_or_numbers(a: Any) -> None:
         product(x, alpha="2")
     with pytest.raises(TypeError, match="a stencilgen.Matrix"):
         copy.copy(sg.Matrix(a))
+    small: Any = sg.Matrix((3, 4))
+    for call, words in [
+        (lambda: small[1.5, 0], "a row is a whole number, not 1.5"),
+        (lambda: small[1, 2**64], "a column of 18446744073709551616 is too large"),
+        (lambda: small[1, 2, 3], "a place is a pair"),
+        (lambda: small[1], "a place is a pair"),
+        (lambda: small.add(0, "a", 1), "a column is a whole number, not 'a'"),
+        (lambda: small.add(0, 0, "a"), "an entry is a number, not 'a'"),
+        (lambda: small.__setitem__((0, 0), None), "an entry is a number, not None"),
+        (lambda: sg.Matrix((2**64 + 3, 3)), "a row of 18446744073709551619 is too large"),
+        (lambda: sg.Matrix((1, 2, 3)), "a size is a pair"),
+    ]:
+        with pytest.raises(sg.UsageError, match=words):
+            call()
+
+
+def test_lists_of_different_lengths(a: Any) -> None:
+    coo, count = a.tocoo(), a.nnz
+    coo.row = coo.row[:1]
+    with pytest.raises(sg.DataError, match=f"1 rows, {count} columns and {count} values"):
+        sg.Matrix(coo)
 
 
 def test_duplicates_are_added() -> None:

@@ -184,6 +184,31 @@ def test_what_is_refused(rng: np.random.Generator, shift: Any) -> None:
         s.kernel.run(s.c, s.u, s.old, points=dict(shot=shot, rec=rec), box=np.s_[1:3, 1:3])
     with pytest.raises(sg.DataError, match="shape \\(points, dims\\)"):
         sg.Points([1.0, 2.0])
+    for series, word in [(s.series * 1j, "complex"), (np.full(s.series.shape, None), "object")]:
+        with pytest.raises(sg.DataError, match=f"a series of {word}.* has no samples of float32"):
+            s.kernel.run(s.c, s.u, s.old, steps=9, points=dict(shot=sg.Points(s.shot, series=series), rec=rec))
+
+
+def test_positions_are_doubles_however_they_come(rng: np.random.Generator) -> None:
+    s = Scene(2, "float", rng)
+    shot, rec, other = sg.Points(s.shot, series=s.series), sg.Points(s.rec), sg.Points(s.rec[:1])
+    s.kernel.run(s.c, s.u, s.old, steps=9, points=dict(shot=shot, rec=rec))
+    other.positions = s.rec.tolist()
+    s.kernel.run(s.c, s.u, s.old, steps=9, points=dict(shot=shot, rec=other))
+    assert other.positions.dtype == "float64" and (other.traces == rec.traces).all()
+    with pytest.raises(sg.DataError, match="have the shape"):
+        other.positions = [1.0, 2.0]
+
+
+def test_an_interrupt_that_a_series_raises(rng: np.random.Generator) -> None:
+    s = Scene(2, "float", rng)
+
+    def series(first: int, steps: int) -> Any:
+        raise KeyboardInterrupt  # not the handler of SIGINT
+
+    with pytest.raises(KeyboardInterrupt):
+        points = dict(shot=sg.Points(s.shot, series=series), rec=sg.Points(s.rec))
+        s.kernel.run(s.c, s.u, s.old, steps=9, points=points)
 
 
 def test_an_interrupt_in_a_series(rng: np.random.Generator) -> None:

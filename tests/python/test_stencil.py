@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import pickle
 import signal
 import threading
 import time
@@ -147,6 +148,11 @@ def test_what_needs_a_copy_says_so(shift: Any) -> None:
         assert (shift(np.ascontiguousarray(bad)) == shift(bad.copy())).all()
     with pytest.raises(sg.DataError, match=r"float64.*takes float32.*dtype='float32'"):
         shift(u.astype("float64"))
+    for dtype, word in [(">f4", ">f4"), ("c8", "complex64"), ("O", "object"), ("?", "bool")]:
+        with pytest.raises(sg.DataError, match=f"is {word}, but"):
+            shift(u.astype(dtype))
+    with pytest.raises(sg.DataError, match="mask would be passed over: ….filled"):
+        shift(np.ma.masked_array(u, u == 0))
     with pytest.raises(sg.DataError, match="has 3 axes, but 'shift' has 2: \\(y, x\\)"):
         shift(np.zeros((4, 4, 4), "float32"))
     with pytest.raises(sg.UsageError, match="numpy.asarray"):
@@ -213,6 +219,13 @@ def test_two_time_levels(specs: Path, rng: np.random.Generator) -> None:
         assert (rest.u == wave.run(c, u, u.copy(), steps=steps).u).all() and (u == kept[1]).all()
         inner = wave.run(c, u, u, steps=steps, box=np.s_[2:5, 2:6])
         assert (inner.u == wave.run(c, u, u.copy(), steps=steps, box=np.s_[2:5, 2:6]).u).all() and (u == kept[1]).all()
+
+
+def test_results_can_be_pickled(specs: Path) -> None:
+    wave, u = sg.build(specs / "wave2d.lua", size=(8, 8), device="cpu"), np.ones((8, 8), "float32")
+    state = wave.run(c=u, u=u, u_prev=u)
+    again = pickle.loads(pickle.dumps(state))
+    assert type(again) is type(state) and (again.u == state.u).all() and (again.u_prev == state.u_prev).all()
 
 
 def test_several_fields_and_parameters(specs: Path, rng: np.random.Generator) -> None:
@@ -455,3 +468,5 @@ def test_new_arrays_of_which_cells_are_kept(monkeypatch: pytest.MonkeyPatch) -> 
     w = np.full((3, 5), 3, "float32")
     kernel(u, out=w)
     assert (w[:, -1] == 3).all() and (kernel(u) == want).all()
+    filter = sg.build(text="return convolution { name = 'f', weights = { 1, 2 } }", device="cpu")
+    assert (filter.run(u[0], steps=0) == 0).all() and (filter.run(u[0], steps=1) != 7).all()

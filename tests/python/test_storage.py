@@ -40,8 +40,10 @@ def test_conversions(rng: np.random.Generator) -> None:
     back = sg.from_bfloat16(bits)
     assert back.dtype == "float32" and (back.view("uint32") == bits.astype("uint32") << 16).all()
     assert (sg.from_bfloat16(bits[::-1, ::2]) == back[::-1, ::2]).all() and sg.to_bfloat16(1.0) == 0x3F80
-    with pytest.raises(sg.DataError, match="not float32"):
-        sg.from_bfloat16(values)
+    assert (sg.from_bfloat16(bits.astype(">u2")) == back).all()
+    for wrong in (values, values[:0].astype("float16")):
+        with pytest.raises(sg.DataError, match=f"not {wrong.dtype.name}"):
+            sg.from_bfloat16(wrong)
 
 
 def test_half_of_numpy(half: Any, rng: np.random.Generator) -> None:

@@ -134,7 +134,7 @@ def test_a_field_by_an_expression() -> None:
     assert (sg.evaluate("2*x", 6, dtype="int32") == 2 * np.arange(6)).all()
     with pytest.raises(sg.SpecError, match="height:1: error: .*'w'"):
         sg.evaluate("w + 1", (4, 4), name="height")
-    with pytest.raises(sg.UsageError, match="as many slices"):
+    with pytest.raises(sg.UsageError, match="a slice of whole numbers for each of 2 axes"):
         sg.evaluate("x", (4, 4), box=np.s_[1:2, :, :])
 
 
