@@ -39,7 +39,7 @@ typedef struct compile_one {
 /* ---- compiling ------------------------------------------------------------------------------- */
 
 /* Older architectures have less shared memory: any method may refuse there for want of it. */
-static const char less_shared[] = "bytes of shared memory a block";
+static const char less_shared[] = "bytes of shared memory";
 
 static void note(compiling *c, const compile_one *one, const sg_binary *b, const char *name) {
     pthread_mutex_lock(&c->lock);

@@ -68,9 +68,9 @@ static const char *fit(job *j, plan *p) {
 /* Fitted on an H100 to grids of 256² and 64³, with and without their exchanges. Loads a tap, as the
    points of a column share them; cycles of a warp's access to shared memory; instructions of a
    column in addition to its points; cycles of a step that do not depend on the number of warps, and
-   of each instruction of a thread; seconds of an exchange, and of an element of the halo, also where
-   the last tiles reach beyond periodic sides (four grids on an H200: 2.4 to 6 ns), and how many
-   times as long an element of doubles takes; seconds from one launch to the next. */
+   of each instruction of a thread; seconds of an exchange, and of an element of the halo, also
+   where the last tiles reach beyond periodic sides (four grids on an H200: 2.4 to 6 ns), and how
+   many times as long an element of doubles takes; seconds from one launch to the next. */
 static const struct costs {
     double loads, access, column, step, instruction, exchange, element, gap, wide, launch;
 } costs = {0.75, 0.9, 15, 150, 2.5, 0.75e-6, 0.3e-9, 2.4e-9, 1.5, 3e-6};
