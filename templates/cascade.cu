@@ -219,9 +219,22 @@ __device__ __forceinline__ void hand_on(const Arguments &a, const Block &b, Stat
     }
 }
 
+// Whether images lie in shared memory.
+template <int output = 0> __device__ constexpr bool has_images() {
+    if constexpr (output < plan::outputs)
+        return Level<output>::images > 0 || has_images<output + 1>();
+    else
+        return false;
+}
+
 template <int level, int phase, bool edge>
 __device__ __forceinline__ void make_levels(const Arguments &a, const Block &b, State &s) {
     if constexpr (level <= plan::time) {
+        // Nobody reads what a level would make beyond a side with images; and the images that it would
+        // read of shared memory are being put.
+        if constexpr (edge && copies<2, 0> && has_images<>())
+            if (b.begin + s.turn - level * lag < 0)
+                return;
         Patch made[plan::outputs];
 #pragma unroll
         for (int r = 0; r < plan::lane_y; ++r) {
