@@ -149,15 +149,9 @@ static bool read_words(reader *r) {
 
 /* ---- numbers --------------------------------------------------------------------------------- */
 
-/* Fortran writes 1.5D+00. */
-static char *find_exponent(char *token) {
-    char *d = strpbrk(token, "dD");
-    return d != NULL && d > token && (isdigit((unsigned char)d[-1]) || d[-1] == '.') ? d : NULL;
-}
-
 static bool market_number(char *token, void *plain, double *out, bool *large) {
-    char *end, *d = find_exponent(token);
-    if (strpbrk(token, "xX(") != NULL) /* strtod takes more than decimals */
+    char *end, *d = strpbrk(token, "dD"); /* Fortran writes 1.5D+00 */
+    if (strpbrk(token, "xX(") != NULL)    /* strtod takes more than decimals */
         return false;
     const char letter = d != NULL ? *d : 'e';
     if (d != NULL)

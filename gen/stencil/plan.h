@@ -178,12 +178,11 @@ typedef struct plan_visitor {
 void plan_visit(job *, const model *, const schedule *wanted, int count, const gpu *,
                 const int64_t size[AXES], int64_t steps, const plan_visitor *);
 
+/* Whether all entries are set that every plan of its method has: a line of a file may lack some. */
+bool plan_schedule_is_whole(const schedule *, int dims);
 /* The two halves of plan_make, for one method and a schedule whose entries that apply are set.
    plan_fit returns NULL and sets *refusal where the method cannot serve. plan_cost fills
    plan->estimate. */
-/* Whether those entries are set that all plans of its method have: a line of a file may lack some.
- */
-bool plan_schedule_is_whole(const schedule *, int dims);
 plan *plan_fit(job *, const plan_facts *, const schedule *, const gpu *, const char **refusal);
 void plan_cost(plan *, const int64_t size[AXES]);
 

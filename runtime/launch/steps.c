@@ -227,7 +227,7 @@ void steps_make(job *j, const sg_kernel *k, launch *l, int64_t count, void *stre
 }
 
 void steps_allow(job *j, const program *p, int64_t count) {
-    if (count < 0 || count > LAUNCH_MOST_BYTES) /* as the number of the first one */
+    if (count < 0 || count > LAUNCH_MOST_BYTES) /* its sum with the first one's number is whole */
         context_refuse(j, "%lld steps cannot be run", (long long)count);
     if (!program_is_grid(p))
         context_refuse(j,
