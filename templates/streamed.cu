@@ -67,7 +67,7 @@ __device__ __forceinline__ void update_row_by(Numbers &numbers, const HeldLines 
                                               CarriedRow &next, Results &out) {
     if constexpr (i < plan::vector) {
         const By<Numbers, AtLine<j, i>> at = {{lines}, numbers};
-        update_carried(at, a, carried[i], next[i], out[i]);
+        update_carried<i>(at, a, carried, next[i], out[i]);
         update_row_by<j, i + 1>(numbers, lines, a, carried, next, out);
     }
 }
@@ -110,7 +110,7 @@ __device__ __forceinline__ void update_row(const HeldLines &lines, const Argumen
                                            const CarriedRow &carried, CarriedRow &next,
                                            Results &out) {
     if constexpr (i < plan::vector) {
-        update_carried(AtLine<j, i>{lines}, a, carried[i], next[i], out[i]);
+        update_carried<i>(AtLine<j, i>{lines}, a, carried, next[i], out[i]);
         update_row<j, i + 1>(lines, a, carried, next, out);
     }
 }

@@ -17,23 +17,18 @@ static bool commutes(expr_op op) {
     return (all >> op & 1) != 0;
 }
 
-static uint64_t mix(uint64_t hash, uint64_t value) {
-    hash = (hash ^ value) * UINT64_C(0x9e3779b97f4a7c15);
-    return hash ^ hash >> 29;
-}
-
 /* The same for a+b and b+a. */
 static uint64_t hash_node(const expr_node *n) {
-    uint64_t hash = mix(0, n->op), bits;
+    uint64_t hash = expr_mix(0, n->op), bits;
     const bool swap = commutes(n->op) && n->operand[0] > n->operand[1];
     memcpy(&bits, &n->value, sizeof bits);
-    hash = mix(hash, bits);
-    hash = mix(hash, (uint32_t)n->operand[swap]);
-    hash = mix(hash, (uint32_t)n->operand[!swap]);
-    hash = mix(hash, (uint32_t)n->operand[2]);
-    hash = mix(hash, (uint32_t)n->index);
+    hash = expr_mix(hash, bits);
+    hash = expr_mix(hash, (uint32_t)n->operand[swap]);
+    hash = expr_mix(hash, (uint32_t)n->operand[!swap]);
+    hash = expr_mix(hash, (uint32_t)n->operand[2]);
+    hash = expr_mix(hash, (uint32_t)n->index);
     for (int axis = 0; axis < AXES; axis++)
-        hash = mix(hash, (uint32_t)n->d[axis]);
+        hash = expr_mix(hash, (uint32_t)n->d[axis]);
     return hash;
 }
 

@@ -145,6 +145,11 @@ typedef struct expr_pool {
 
 expr_pool *expr_pool_new(job *);
 
+static inline uint64_t expr_mix(uint64_t hash, uint64_t value) {
+    hash = (hash ^ value) * UINT64_C(0x9e3779b97f4a7c15);
+    return hash ^ hash >> 29;
+}
+
 /* Each returns a node and shares an equal one that is already there (a+b and b+a are equal, and the
    first one made is kept). Constants are folded and neutral elements removed. x*0 is 0, also where
    x might be infinite. An operation on constants whose result is not finite stays an operation.
@@ -171,6 +176,13 @@ static inline bool expr_varies(const expr_node *n) {
 
 /* live[i] says whether node i is reached from one of the roots: an array of pool->count. */
 bool *expr_live(const expr_pool *, job *, const expr_id *roots, int count);
+
+/* translates.c: the first live node that each is a moved copy of, or itself: an array of
+   pool->count. bent[i], of as many, becomes true where node i is not linear in what it reads. */
+expr_id *expr_translates(const expr_pool *, job *, const bool *live, bool *bent);
+
+/* Raises each count to the most among the moved copies of its node. */
+void expr_level(const expr_id *first, int nodes, int *counts);
 
 /* The root with to[id] in the place of each node that has one, which is not EXPR_NONE. `to` has a
    place for each node up to the root, and is filled with what becomes of them. */

@@ -1,6 +1,7 @@
 /* Rewrites sums: c1·a + c2·b − c1·c becomes c1·(a − c) + c2·b; and quotients: a/c, and a/b where
-   something else is divided by b too, become products with a reciprocal. Takes and makes nodes of a
-   pool, operands first, so that one pass in order of the nodes rewrites everything. */
+   something else is divided by b too, become products with a reciprocal. Moved copies of a node
+   stay moved copies. Takes and makes nodes of a pool, operands first, so that one pass in order of
+   the nodes rewrites everything. */
 #include "gen/expr/expr.h"
 
 #include <assert.h>
@@ -31,6 +32,7 @@ typedef struct rewriter {
     bool *reads;    /* an array; only of nodes that were there at the start */
     int *divides;   /* how many live nodes are divided by a node */
     bool *exact;    /* a function with steps takes it, or a comparison */
+    int *copies;    /* moved ones of a node that is not linear, with itself; else 0 */
     int tapful_count;
     term *terms; /* of the sum at hand */
     group *groups;
@@ -190,6 +192,33 @@ static void rewrite_node(rewriter *r, expr_id id) {
     }
 }
 
+/* Whether all that a sum is made of is a part of it alone: then who keeps the sum keeps nothing
+   else. */
+static bool is_closed(const rewriter *r, expr_id sum) {
+    int depth = 0;
+    r->stack[depth++] = sum;
+    while (depth > 0) {
+        const expr_node *n = expr_get(r->pool, r->stack[--depth]);
+        for (int k = 0; k < expr_words[n->op].operands; k++) {
+            const expr_id of = n->operand[k];
+            const expr_op op = expr_get(r->pool, of)->op;
+            if (expr_words[op].operands > 0 && r->uses[of] > 1)
+                return false;
+            if (additive(op))
+                r->stack[depth++] = of;
+        }
+    }
+    return true;
+}
+
+/* Whether a sum is computed by itself, because its moved copies are too: more of them than of what
+   it is a part of. */
+static bool is_shared(const rewriter *r, expr_id part, expr_id of) {
+    enum { LEAST = 3 }; /* operations: taking fewer apart saves as many */
+    return r->copies[part] > 1 && r->copies[part] > r->copies[of] &&
+           expr_get(r->pool, part)->written_out >= LEAST && is_closed(r, part);
+}
+
 /* Counts users and marks the sums that are part of a larger one. */
 static void survey(rewriter *r, const bool *live, int nodes, const expr_id *roots, int count) {
     for (int i = 0; i < count; i++)
@@ -202,16 +231,28 @@ static void survey(rewriter *r, const bool *live, int nodes, const expr_id *root
         r->reads[i] = n->op == EXPR_TAP;
         for (int k = 0; k < expr_words[n->op].operands; k++)
             r->reads[i] |= r->reads[n->operand[k]];
-        if (live[i] && n->op == EXPR_DIVIDE)
-            r->divides[n->operand[1]]++;
         const bool steps = n->op == EXPR_FLOOR || (n->op >= EXPR_LT && n->op <= EXPR_NE);
         for (int k = 0; live[i] && steps && k < expr_words[n->op].operands; k++)
             r->exact[n->operand[k]] = true;
         for (int k = 0; live[i] && additive(n->op) && k < expr_words[n->op].operands; k++) {
             const expr_id o = n->operand[k];
-            r->absorbed[o] = additive(expr_get(r->pool, o)->op) && r->uses[o] == 1;
+            r->absorbed[o] =
+                additive(expr_get(r->pool, o)->op) && r->uses[o] == 1 && !is_shared(r, o, i);
         }
     }
+}
+
+/* Counts moved copies; what is decided of one of them is decided of all. */
+static void survey_copies(rewriter *r, const bool *live, int nodes) {
+    bool *bent = job_array(r->job, (size_t)nodes, sizeof *bent);
+    const expr_id *first = expr_translates(r->pool, r->job, live, bent);
+    for (int i = 0; i < nodes; i++)
+        r->copies[first[i]] += live[i] && bent[i];
+    expr_level(first, nodes, r->copies);
+    for (int i = 0; i < nodes; i++)
+        if (live[i] && expr_get(r->pool, i)->op == EXPR_DIVIDE)
+            r->divides[expr_get(r->pool, i)->operand[1]]++;
+    expr_level(first, nodes, r->divides);
 }
 
 void optimise(job *j, expr_pool *pool, dtype type, const expr_id *roots, int count, expr_id *out) {
@@ -224,12 +265,14 @@ void optimise(job *j, expr_pool *pool, dtype type, const expr_id *roots, int cou
     r.reads = job_array(j, n, sizeof *r.reads);
     r.divides = job_array(j, n, sizeof *r.divides);
     r.exact = job_array(j, n, sizeof *r.exact);
+    r.copies = job_array(j, n, sizeof *r.copies);
     /* A sum of m members has m − 1 or more nodes of its own; each pushes at most two. */
     r.terms = job_array(j, n + 2, sizeof *r.terms);
     r.groups = job_array(j, n + 2, sizeof *r.groups);
     r.stack = job_array(j, n + 2, sizeof *r.stack);
     r.stack_negative = job_array(j, n + 2, sizeof *r.stack_negative);
     const bool *live = expr_live(pool, j, roots, count);
+    survey_copies(&r, live, nodes);
     survey(&r, live, nodes, roots, count);
     for (int i = 0; i < nodes; i++)
         if (live[i])

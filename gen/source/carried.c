@@ -1,16 +1,21 @@
 /* What a step along the walk computes and the step before has computed already: of the flux through
    a face, the cells on both sides. Takes: rewritten expressions of a model. Makes: them as nodes
-   that are computed as they stand, and which of these a walk carries from step to step. */
+   that are computed as they stand, and which of these a walk carries from step to step: for a point
+   itself, and for those beside it that the same thread makes. */
 #include "gen/source/emit.h"
 
 #include <string.h>
 
+/* Points along x, between which a thread looks for what it has. */
+enum { MOST_APART = 4 };
+
 typedef struct search {
     job *job;
     expr_pool *pool;
-    int axis, nodes; /* of the expressions, before moved ones were added */
+    int nodes; /* of the expressions, before moved ones were added */
     const bool *live;
-    expr_id *moved; /* of each node: it one step later; EXPR_NONE */
+    expr_id *moved;                 /* of each node: it one step later; EXPR_NONE */
+    expr_id *along[MOST_APART + 1]; /* the same, so many points further along x */
     int *operations;
     bool *met;
     carried *found;
@@ -28,29 +33,32 @@ static bool is_operation(expr_op op) {
     return expr_words[op].operands > 0 && op != EXPR_NEGATE;
 }
 
-/* Each live node one step later, where the expressions have that node, too. */
-static void move(search *s) {
+/* Each live node so far along the axis, where the expressions have that node, too. */
+static expr_id *move(const search *s, int axis, int by) {
+    expr_id *moved = job_array(s->job, (size_t)s->nodes + 1, sizeof *moved);
     for (expr_id id = 0; id < s->nodes; id++) {
+        moved[id] = EXPR_NONE;
         const expr_node n = *expr_get(s->pool, id); /* a copy: the pool may move while it grows */
         const int operands = expr_words[n.op].operands;
         expr_id of[3] = {EXPR_NONE, EXPR_NONE, EXPR_NONE};
         bool can = s->live[id];
         for (int k = 0; k < operands; k++) {
-            of[k] = s->moved[n.operand[k]];
+            of[k] = moved[n.operand[k]];
             can &= of[k] != EXPR_NONE;
         }
         if (!can)
             continue;
-        s->moved[id] = id;
+        moved[id] = id;
         if (n.op == EXPR_TAP) {
             int d[AXES];
             memcpy(d, n.d, sizeof d);
-            d[s->axis]++;
-            s->moved[id] = expr_tap(s->pool, n.index, d);
+            d[axis] += by;
+            moved[id] = expr_tap(s->pool, n.index, d);
         } else if (operands > 0) {
-            s->moved[id] = expr_make(s->pool, n.op, of[0], of[1], of[2]);
+            moved[id] = expr_make(s->pool, n.op, of[0], of[1], of[2]);
         }
     }
+    return moved;
 }
 
 /* Operations of which a node is made, each as often as it is read. */
@@ -75,84 +83,122 @@ static bool is_carried(const search *s, expr_id id) {
            (s->operations[id] >= LEAST || op == EXPR_DIVIDE || op == EXPR_SQRT);
 }
 
-/* Notes what is carried of all that these nodes are made of; and what that is made of, one step
-   earlier, is computed like the rest. False where it is too much. */
-static bool collect(search *s, const expr_id *roots, int count) {
+/* What is known of a node of the search before: of which carried one it is a copy along x. */
+static carried_beside find_beside(const search *s, const carried *known, expr_id id) {
+    for (int i = 0; known != NULL && i < known->count; i++)
+        for (int by = 1; by <= MOST_APART; by++) {
+            if (s->along[by][known->value[i]] == id)
+                return (carried_beside){id, known->value[i], by};
+            if (s->along[by][id] == known->value[i])
+                return (carried_beside){id, known->value[i], -by};
+        }
+    return (carried_beside){EXPR_NONE, 0, 0};
+}
+
+/* Visits a node: notes it if it is carried or beside one of `known` that is. The operands that are
+   computed then take the places of its own; returns how many, −1: too many are carried. */
+static int visit(search *s, const carried *known, expr_id id, expr_id next[3]) {
+    carried *c = s->found;
+    const expr_node *n = expr_get(s->pool, id);
+    memcpy(next, n->operand, sizeof n->operand);
+    if (is_carried(s, id)) {
+        if (c->count == MOST_CARRIED)
+            return -1;
+        c->names[id] = job_print(s->job, "carried[i].value%d", c->count);
+        c->value[c->count] = id;
+        c->from[c->count++] = next[0] = s->moved[id];
+        return 1;
+    }
+    const carried_beside b = find_beside(s, known, id);
+    if (b.node == EXPR_NONE || c->beside_count == MOST_BESIDE)
+        return expr_words[n->op].operands;
+    c->names[id] = job_print(s->job, "beside%d", c->beside_count);
+    c->beside[c->beside_count++] = b;
+    next[0] = b.value; /* is carried, too */
+    return 1;
+}
+
+/* Notes what is carried of all that the roots are made of; and what that is made of, one step
+   earlier, is computed like the rest. NULL where it is too much. */
+static carried *collect(search *s, const carried *known, const carried *of) {
+    carried *c = s->found = job_alloc(s->job, sizeof *c);
+    *c = *of;
+    c->names = job_array(s->job, (size_t)s->nodes + 1, sizeof *c->names);
+    s->met = job_array(s->job, (size_t)s->nodes + 1, sizeof *s->met);
     expr_id *open = job_array(s->job, (size_t)s->nodes + 1, sizeof *open);
     int waiting = 0;
-    for (int i = 0; i < count; i++)
-        if (!s->met[roots[i]]) {
-            s->met[roots[i]] = true;
-            open[waiting++] = roots[i];
+    for (int i = 0; i < c->model->output_count; i++)
+        if (!s->met[c->roots[i]]) {
+            s->met[c->roots[i]] = true;
+            open[waiting++] = c->roots[i];
         }
     while (waiting > 0) {
-        const expr_id id = open[--waiting];
-        const expr_node *n = expr_get(s->pool, id);
         expr_id next[3];
-        int operands = expr_words[n->op].operands;
-        memcpy(next, n->operand, sizeof next);
-        if (is_carried(s, id)) {
-            carried *c = s->found;
-            if (c->count == MOST_CARRIED)
-                return false;
-            c->names[id] = job_print(s->job, "carried.value%d", c->count);
-            c->value[c->count] = id;
-            c->from[c->count++] = next[0] = s->moved[id];
-            operands = 1;
-        }
+        const int operands = visit(s, known, open[--waiting], next);
+        if (operands < 0)
+            return NULL;
         for (int k = 0; k < operands; k++)
             if (!s->met[next[k]]) {
                 s->met[next[k]] = true;
                 open[waiting++] = next[k];
             }
     }
-    return true;
+    for (int i = 0; i < c->beside_count; i++) {
+        int value = 0;
+        while (c->value[value] != c->beside[i].value)
+            value++;
+        c->beside[i].value = value;
+    }
+    return c;
 }
 
 /* Of values that differ by where along x they are read, neighbouring points share all but one. */
-static int count_rows(search *s) {
+static int count_rows(const search *s) {
     const carried *c = s->found;
     int rows = 0;
-    const int axis = s->axis;
-    expr_id *along_y = s->moved;
-    s->moved = job_array(s->job, (size_t)s->nodes + 1, sizeof *s->moved);
-    memset(s->moved, 0xff, ((size_t)s->nodes + 1) * sizeof *s->moved); /* EXPR_NONE */
-    s->axis = 0;
-    move(s);
     for (int i = 0; i < c->count; i++) {
         bool first = true;
         for (int k = 0; k < c->count; k++)
-            first &= c->value[k] != s->moved[c->value[i]] || k == i;
+            first &= c->value[k] != s->along[1][c->value[i]] || k == i;
         rows += first;
     }
-    s->moved = along_y;
-    s->axis = axis;
     return rows;
+}
+
+int carried_outside(const carried *c, int value) {
+    int before = 0, after = 0;
+    for (int i = 0; i < c->beside_count; i++) {
+        const carried_beside *b = &c->beside[i];
+        if (b->value == value) {
+            before = -b->by > before ? -b->by : before;
+            after = b->by > after ? b->by : after;
+        }
+    }
+    return before + after;
 }
 
 const carried *carried_find(job *j, const model *m, const expr_id *roots, int axis) {
     if (m->positions != 0 || m->chain != NULL || m->dtype >= DTYPE_REALS || m->dims < 2)
         return NULL;
     model *of = job_alloc(j, sizeof *of);
-    carried *c = job_alloc(j, sizeof *c);
+    carried plain = {.model = of};
     *of = *m;
     of->arranged = true;
     of->pool = expr_pool_new(j);
     of->pool->ordered = true;
-    c->model = of;
     const emit_leaves leaves = {of->pool, copy_leaf};
-    emit_explicit(j, m, roots, m->output_count, &leaves, of->pool, c->roots);
-    search s = {.job = j, .pool = of->pool, .axis = axis, .nodes = of->pool->count, .found = c};
+    emit_explicit(j, m, roots, m->output_count, &leaves, of->pool, plain.roots);
+    search s = {.job = j, .pool = of->pool, .nodes = of->pool->count};
     const size_t nodes = (size_t)s.nodes + 1;
-    s.live = c->live = expr_live(of->pool, j, c->roots, m->output_count);
-    s.moved = job_array(j, nodes, sizeof *s.moved);
-    memset(s.moved, 0xff, nodes * sizeof *s.moved); /* EXPR_NONE */
+    s.live = plain.live = expr_live(of->pool, j, plain.roots, m->output_count);
     s.operations = job_array(j, nodes, sizeof *s.operations);
-    s.met = job_array(j, nodes, sizeof *s.met);
-    c->names = job_array(j, nodes, sizeof *c->names);
-    move(&s);
     count_operations(&s);
-    if (!collect(&s, c->roots, m->output_count) || c->count == 0 || of->pool->limit != NULL)
+    s.moved = move(&s, axis, 1);
+    for (int by = 1; by <= MOST_APART; by++)
+        s.along[by] = move(&s, 0, by);
+    const carried *alone = collect(&s, NULL, &plain);
+    carried *c = alone != NULL && alone->count > 0 ? collect(&s, alone, &plain) : NULL;
+    if (c == NULL || of->pool->limit != NULL)
         return NULL;
     c->rows = count_rows(&s);
     expr_pool_truncate(of->pool, s.nodes);
@@ -161,6 +207,35 @@ const carried *carried_find(job *j, const model *m, const expr_id *roots, int ax
         steady[id] = s.met[id] && c->names[id] == NULL;
     c->steady = steady;
     return c;
+}
+
+/* The values of points beside the thread's. `packs`: its points are neighbours. */
+static void write_beside(text *out, const carried *c, const emitter *e, bool packs) {
+    static const char *const target = "return";
+    if (c->beside_count > 0)
+        text_add(out, "// A point dx further.\n"
+                      "template <int dx, class At> struct Beside : At {\n"
+                      "    template <int array, int x, int y, int z>\n"
+                      "    __device__ __forceinline__ Real tap() const {\n"
+                      "        return At::template tap<array, x + dx, y, z>();\n    }\n};\n");
+    for (int i = 0; i < c->count; i++) {
+        if (carried_outside(c, i) == 0)
+            continue;
+        text_printf(out,
+                    "template <int i, int dx, class At>\n"
+                    "__device__ __forceinline__ Real value%d_beside(const At &point, "
+                    "[[maybe_unused]] const Arguments &arguments, [[maybe_unused]] const Carried "
+                    "(&carried)[plan::vector]) {\n",
+                    i);
+        if (packs)
+            text_printf(out,
+                        "    if constexpr (i + dx >= 0 && i + dx < plan::vector)\n"
+                        "        return carried[i + dx].value%d;\n",
+                        i);
+        text_add(out, "    const Beside<dx, At> at = {point};\n");
+        emit_statements(out, e, &c->value[i], &target, 1);
+        text_add(out, "}\n");
+    }
 }
 
 static void write_values(text *out, const carried *c, const emitter *e) {
@@ -177,12 +252,13 @@ static void write_values(text *out, const carried *c, const emitter *e) {
     text_add(out, "}\n");
 }
 
-void carried_write(text *out, const carried *c, const emitter *e) {
+void carried_write(text *out, const carried *c, const emitter *e, bool packs) {
     emitter of = *e;
     of.model = c->model;
     of.interior = NULL;
     text_add(out, "#define PLAN_CARRIED 1 // steps of the walk share what they compute\n");
     write_values(out, c, &of);
+    write_beside(out, c, &of, packs);
     expr_id roots[MAX_FIELDS + MOST_CARRIED];
     const char *targets[MAX_FIELDS + MOST_CARRIED];
     int count = 0;
@@ -197,10 +273,15 @@ void carried_write(text *out, const carried *c, const emitter *e) {
     of.names = c->names;
     text_printf(
         out,
-        "// One point, as update_point.\ntemplate <class At>\n"
+        "// Point i of a row, as update_point.\ntemplate <int i, class At>\n"
         "__device__ __forceinline__ void update_carried(const At &at, [[maybe_unused]] const "
-        "Arguments &arguments, const Carried &carried, Carried &next, Real (&out)[%d]) {\n",
+        "Arguments &arguments, const Carried (&carried)[plan::vector], Carried &next, Real "
+        "(&out)[%d]) {\n",
         c->model->output_count);
+    for (int i = 0; i < c->beside_count; i++)
+        text_printf(out,
+                    "    const Real beside%d = value%d_beside<i, %d>(at, arguments, carried);\n", i,
+                    c->beside[i].value, c->beside[i].by);
     emit_statements(out, &of, roots, targets, count);
     text_add(out, "}\n");
 }

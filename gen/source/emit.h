@@ -84,7 +84,11 @@ void emit_explicit(job *, const model *, const expr_id *roots, int count, const 
                    expr_pool *to, expr_id *out);
 
 /* carried.c: what each step along an axis has computed before, as a step later. */
-enum { MOST_CARRIED = 32 };
+enum { MOST_CARRIED = 32, MOST_BESIDE = 64 };
+typedef struct carried_beside {
+    expr_id node;  /* which is the same as … */
+    int value, by; /* … this value of the point so far along x */
+} carried_beside;
 typedef struct carried {
     const model *model; /* the same outputs, computed as they stand */
     expr_id roots[MAX_FIELDS];
@@ -92,13 +96,18 @@ typedef struct carried {
     const bool *steady; /* … and what a step computes, where others are carried */
     int count, rows;    /* values; those of different points along x are one row */
     expr_id value[MOST_CARRIED], from[MOST_CARRIED]; /* which the step before computed as … */
+    carried_beside beside[MOST_BESIDE];
+    int beside_count;
     const char **names;
 } carried;
 
+/* How many points before and after the thread's own need a value anew. */
+int carried_outside(const carried *, int value);
+
 /* NULL where nothing is, or too much, or where places count. `roots`: the rewritten outputs. */
 const carried *carried_find(job *, const model *, const expr_id *roots, int axis);
-/* struct Carried, begin_carried and update_carried. */
-void carried_write(text *, const carried *, const emitter *);
+/* struct Carried, begin_carried and update_carried. `packs`: points of a thread are neighbours. */
+void carried_write(text *, const carried *, const emitter *, bool packs);
 
 /* A constant as CUDA reads it, in the model's dtype: "0.25f", "-1.0". */
 void emit_constant(text *, dtype, double value);

@@ -276,19 +276,20 @@ static bool leaves(const expr_node *tap, int axis) {
     return false;
 }
 
-static void note_row(plan_facts *f, const expr_node *tap) {
-    plan_row *r = f->rows;
-    plan_row *const end = f->rows + f->row_count;
+/* Notes a tap of the point `by` further along x. */
+static void note_row(plan_row *rows, int *count, const expr_node *tap, int by) {
+    const int x = tap->d[0] + by;
+    plan_row *r = rows, *const end = rows + *count;
     while (r < end && (r->array != tap->index || r->dy != tap->d[1] || r->dz != tap->d[2]))
         r++;
     if (r == end) {
         *r = (plan_row){.array = tap->index, .dy = tap->d[1], .dz = tap->d[2]};
-        f->row_count++;
+        ++*count;
     }
-    if (-tap->d[0] > r->low)
-        r->low = -tap->d[0];
-    if (tap->d[0] > r->high)
-        r->high = tap->d[0];
+    if (-x > r->low)
+        r->low = -x;
+    if (x > r->high)
+        r->high = x;
 }
 
 /* Distinct pairs of array and offset, without the offset along the last axis. */
@@ -390,6 +391,33 @@ static void count_shared(const model *m, job *j, const bool *live, double out[CA
         out[k] *= c.additions - count_signs(m, live) + c.multiplications / 2;
 }
 
+/* The rows that a step still reads, `by` further along x. */
+static void note_carried(plan_facts *f, const bool *live, int by) {
+    const expr_pool *pool = f->carried->model->pool;
+    for (int i = 0; i < pool->count; i++)
+        if (live[i] && expr_get(pool, i)->op == EXPR_TAP)
+            note_row(f->carried_rows, &f->carried_row_count, expr_get(pool, i), by);
+}
+
+/* A value that is computed for points beside a thread's, which packs have fewer of. */
+static void count_beside(plan_facts *f, job *j, int value) {
+    const carried *c = f->carried;
+    const bool *live = expr_live(c->model->pool, j, &c->value[value], 1);
+    double alone[CALL_PACKS];
+    expr_work calls[CALL_PACKS] = {{0, 0}};
+    count_shared(c->model, j, live, alone);
+    calls_count(j, c->model, live, 1, calls);
+    for (int k = 0; k < CALL_PACKS; k++) {
+        const double share = carried_outside(c, value) / (double)(1 << k);
+        f->carried_operations[k] += share * alone[0];
+        f->carried_calls[k].units += share * calls[0].units;
+        f->carried_calls[k].others += share * calls[0].others;
+    }
+    for (int i = 0; i < c->beside_count; i++)
+        if (c->beside[i].value == value)
+            note_carried(f, live, c->beside[i].by);
+}
+
 static void count_carried(plan_facts *f, job *j) {
     const carried *c = f->carried = carried_find(j, f->model, f->roots, f->model->dims - 1);
     if (c == NULL)
@@ -397,6 +425,11 @@ static void count_carried(plan_facts *f, job *j) {
     count_shared(c->model, j, c->live, f->apart_operations);
     count_shared(c->model, j, c->steady, f->carried_operations);
     calls_count(j, c->model, c->steady, 1, f->carried_calls);
+    f->carried_rows = job_array(j, (size_t)c->model->pool->count, sizeof *f->carried_rows);
+    note_carried(f, c->steady, 0);
+    for (int i = 0; i < c->count; i++)
+        if (carried_outside(c, i) > 0)
+            count_beside(f, j, i);
 }
 
 /* Operations of a point besides those of its sum, away from where conditions on its place count. */
@@ -450,7 +483,7 @@ plan_facts *plan_facts_new(job *j, const model *m) {
         if (leaves(n, m->dims - 1))
             f->column_or_plane = false;
         f->corners |= n->d[0] != 0 && n->d[1] != 0;
-        note_row(f, n);
+        note_row(f->rows, &f->row_count, n, 0);
     }
     return f;
 }

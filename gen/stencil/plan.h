@@ -39,6 +39,8 @@ typedef struct plan_facts {
     double carried_operations[CALL_PACKS], apart_operations[CALL_PACKS]; /* sums and products of a
                                      point with that, and without: as costs count them */
     expr_work carried_calls[CALL_PACKS];
+    plan_row *carried_rows; /* as rows: of what such a step reads */
+    int carried_row_count;
     int quotients;            /* divisions by what differs from point to point, and roots of it */
     int nodes;                /* nodes of the pool before that … */
     const bool *live;         /* … and which of them the outputs are made of */

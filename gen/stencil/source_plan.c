@@ -363,7 +363,7 @@ void source_write_kernel(text *t, const plan *p, const program *program, int whi
     if (p->form->points && !finishes) /* source_sums.c asks for places instead */
         write_update(t, m, f, &e);
     if (p->streamed.carries)
-        carried_write(t, f->carried, &e);
+        carried_write(t, f->carried, &e, packs);
     if (p->form->sums)
         source_write_sums(t, m, p, &e);
     if (p->form->constant)

@@ -87,35 +87,31 @@ __device__ __forceinline__ void update_point(const At &at, const Arguments &argu
     const Real u_ym1 = at.template tap<0, 0, 0, -1>();
     const Real t1 = fabsf(u_c);
     const Real u_yp1 = at.template tap<0, 0, 0, 1>();
+    const Real t2 = u_c + (u_ym1 / (2.0f + t1) - u_c / (3.0f + fabsf(u_ym1)));
+    const Real t3 = u_c / (2.0f + fabsf(u_yp1)) - u_yp1 / (3.0f + t1);
     const Real u_xp1 = at.template tap<0, 1, 0, 0>();
-    const Real t2 = u_c + u_ym1 / (2.0f + t1) - u_c / (3.0f + fabsf(u_ym1));
-    const Real t3 = u_c / (2.0f + fabsf(u_yp1));
-    out[0] = t2 - t3 + u_yp1 / (3.0f + t1) + u_xp1 / 8.0f;
+    out[0] = t2 - t3 + u_xp1 / 8.0f;
 }
 #define PLAN_CARRIED 1 // steps of the walk share what they compute
 // What a step of the walk has computed for the next one.
 struct Carried {
     Real value0;
-    Real value1;
 };
 // Before the first step.
 template <class At>
 __device__ __forceinline__ void begin_carried(const At &at, [[maybe_unused]] const Arguments &arguments, Carried &carried) {
     const Real u_c = at.template tap<0, 0, 0, 0>();
     const Real u_ym1 = at.template tap<0, 0, 0, -1>();
-    carried.value0 = u_c / (3.0f + fabsf(u_ym1));
-    carried.value1 = u_ym1 / (2.0f + fabsf(u_c));
+    carried.value0 = u_ym1 / (2.0f + fabsf(u_c)) - u_c / (3.0f + fabsf(u_ym1));
 }
-// One point, as update_point.
-template <class At>
-__device__ __forceinline__ void update_carried(const At &at, [[maybe_unused]] const Arguments &arguments, const Carried &carried, Carried &next, Real (&out)[1]) {
+// Point i of a row, as update_point.
+template <int i, class At>
+__device__ __forceinline__ void update_carried(const At &at, [[maybe_unused]] const Arguments &arguments, const Carried (&carried)[plan::vector], Carried &next, Real (&out)[1]) {
     const Real u_c = at.template tap<0, 0, 0, 0>();
     const Real t1 = fabsf(u_c);
     const Real u_yp1 = at.template tap<0, 0, 0, 1>();
-    const Real t2 = u_c / (2.0f + fabsf(u_yp1));
-    const Real t3 = u_yp1 / (3.0f + t1);
+    const Real t2 = u_c / (2.0f + fabsf(u_yp1)) - u_yp1 / (3.0f + t1);
     const Real u_xp1 = at.template tap<0, 1, 0, 0>();
-    next.value0 = t3;
-    next.value1 = t2;
-    out[0] = u_c + carried.value1 - carried.value0 - t2 + t3 + u_xp1 / 8.0f;
+    next.value0 = t2;
+    out[0] = u_c + carried[i].value0 - t2 + u_xp1 / 8.0f;
 }

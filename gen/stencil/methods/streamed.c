@@ -32,13 +32,14 @@ bool streamed_walks_long(const plan_facts *f) {
     return f->model->dims == 2 && adds_planes(f) && f->model->low[1] + f->model->high[1] > 4;
 }
 
-static int find_rows(const plan *p, plan_row *rows) {
+/* Of these rows, in `rows`. */
+static int find_rows(const plan *p, const plan_row *of, int of_count, plan_row *rows) {
     const plan_facts *f = p->facts;
     const bool sums = p->form->sums;
     int count = 0;
-    for (int i = 0; i < f->row_count; i++) {
-        plan_row r = f->rows[i], *same = NULL;
-        r.dz = sums ? 0 : plane_of(f, &f->rows[i]); /* sums take a plane at a time */
+    for (int i = 0; i < of_count; i++) {
+        plan_row r = of[i], *same = NULL;
+        r.dz = sums ? 0 : plane_of(f, &of[i]); /* sums take a plane at a time */
         r.dy = f->model->dims == 3 ? r.dy : 0;
         for (int k = 0; k < count; k++)
             if (rows[k].array == r.array && rows[k].dy == r.dy && rows[k].dz == r.dz)
@@ -77,9 +78,12 @@ static int add_line(plan *p, const plan_row *rows, int count, int array, int y) 
 
 /* The same of all lines, and of the sums. */
 static int add_lines(job *j, plan *p) {
-    plan_row *rows = job_array(j, (size_t)p->facts->row_count, sizeof *rows);
-    const int count = find_rows(p, rows);
-    const model *m = p->facts->model;
+    const plan_facts *f = p->facts;
+    const model *m = f->model;
+    plan_row *rows = job_array(j, (size_t)f->row_count, sizeof *rows);
+    const int count = p->streamed.carries
+                          ? find_rows(p, f->carried_rows, f->carried_row_count, rows)
+                          : find_rows(p, f->rows, f->row_count, rows);
     int held = 0;
     for (int array = 0; array < m->array_count; array++)
         for (int y = -p->low[1]; y < p->streamed.lane_y + p->high[1]; y++)
@@ -131,13 +135,15 @@ static int quotients(const plan *p) {
     return has_quotients(p) ? plan_words(p) * values : 0;
 }
 
-/* Those of what steps share, of which the points of a row have most in common. Set by shallow
-   water: in float 128 registers with packs of four do, in double 188 with packs of two. */
+/* Those of what steps share, of which the points of a row have most in common. Set by shallow water
+   (in float 128 registers with packs of four, in double 196 with packs of two), the dam break (128,
+   166) and Cahn-Hilliard (72, 95). */
 static int shared_registers(const plan *p) {
-    const double each = plan_words(p) > 1 ? 3.4 : 0.5;
-    return p->streamed.carries
-               ? (int)(each * p->facts->carried->rows * p->schedule.vector * p->streamed.lane_y)
-               : 0;
+    static const double one = 0.8, two = 3.2; /* of a value, by its words */
+    const carried *c = p->facts->carried;
+    return p->streamed.carries ? (int)((plan_words(p) > 1 ? two : one) * p->streamed.lane_y *
+                                       (c->rows * p->schedule.vector + c->count - c->rows))
+                               : 0;
 }
 
 /* Registers of a thread: a base for coordinates and the addresses of a few arrays, those of more,
@@ -158,7 +164,7 @@ static int registers(job *j, plan *p) {
 /* Whether a step leaves to the next one what both compute: where that saves more than its registers
    cost. */
 static bool sharing_pays(const plan_facts *f, const gpu *g, int vector) {
-    static const double worth = 20; /* instructions a point */
+    static const double worth = 10; /* instructions a point */
     const double rate = 4.0 * WARP / g->fma_lanes[f->model->dtype];
     if (f->carried == NULL)
         return false;
@@ -301,7 +307,7 @@ static void for_lines(text *t, const plan *p,
                       void (*write)(text *, void *, int array, int y, const line_needs *),
                       void *to) {
     plan_row *rows = job_array(t->job, (size_t)p->facts->row_count, sizeof *rows);
-    const int count = find_rows(p, rows);
+    const int count = find_rows(p, p->facts->rows, p->facts->row_count, rows);
     for (int array = 0; array < p->array_count; array++)
         for (int y = -p->low[1]; y < p->streamed.lane_y + p->high[1]; y++) {
             const line_needs a = ask(p, rows, count, array, y);

@@ -62,12 +62,22 @@ static double edge(const plan *p) {
            plan_words(p);
 }
 
+/* Warps stay with one of the schedulers of their multiprocessor: where no blocks follow that would
+   make up for it, the one that has a warp more than others ends last. */
+static double uneven(const plan *p, double blocks) {
+    const double warps = blocks * plan_threads(p) / WARP;
+    return ceil(warps / TEMPORAL_SCHEDULERS) * TEMPORAL_SCHEDULERS / warps;
+}
+
 /* Cycles of all blocks: whole waves, and those that are left. Where few are left, most edges were
    made before them. */
 static double makespan(const plan *p, const temporal_work *w, const int64_t size[AXES],
                        double blocks) {
     const double machine = p->gpu->multiprocessors, wave = machine * p->estimate.blocks_resident;
-    const double whole = ceil(blocks / wave) - 1, left = ceil((blocks - whole * wave) / machine);
+    const double whole = ceil(blocks / wave) - 1;
+    double left = ceil((blocks - whole * wave) / machine);
+    if (whole == 0)
+        left *= uneven(p, left);
     const double warps = plan_threads(p) / WARP / TEMPORAL_SCHEDULERS;
     const double more = edge(p) * w->slots / costs.efficiency, alone = more * fmax(warps, 1);
     return temporal_waves(p, w, whole * wave) +
