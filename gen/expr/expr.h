@@ -177,9 +177,18 @@ static inline bool expr_varies(const expr_node *n) {
 /* live[i] says whether node i is reached from one of the roots: an array of pool->count. */
 bool *expr_live(const expr_pool *, job *, const expr_id *roots, int count);
 
-/* translates.c: the first live node that each is a moved copy of, or itself: an array of
-   pool->count. bent[i], of as many, becomes true where node i is not linear in what it reads. */
-expr_id *expr_translates(const expr_pool *, job *, const bool *live, bool *bent);
+/* translates.c: nodes that are moved copies of each other. Arrays of pool->count; what is not live
+   stands for itself. */
+typedef struct expr_place {
+    int at[AXES];
+    bool moves[AXES]; /* along the other axes it is one number for all points */
+} expr_place;
+typedef struct expr_translates {
+    expr_id *first;    /* of all copies, the first live one */
+    expr_place *place; /* that of copies differs by how far they are moved */
+    bool *bent;        /* it is not linear in what differs from point to point */
+} expr_translates;
+expr_translates expr_find_translates(const expr_pool *, job *, const bool *live);
 
 /* Raises each count to the most among the moved copies of its node. */
 void expr_level(const expr_id *first, int nodes, int *counts);

@@ -26,13 +26,13 @@ typedef struct rewriter {
     expr_pool *pool;
     dtype dtype;
     expr_id *renamed; /* nodes that were there at the start */
-    int *uses;
-    bool *absorbed; /* a part of its only user's sum */
-    bool *tapful;   /* differs from point to point; grows with the pool */
-    bool *reads;    /* an array; only of nodes that were there at the start */
-    int *divides;   /* how many live nodes are divided by a node */
-    bool *exact;    /* a function with steps takes it, or a comparison */
-    int *copies;    /* moved ones of a node that is not linear, with itself; else 0 */
+    int *uses, *most; /* and the most among moved copies */
+    bool *absorbed;   /* a part of its only user's sum */
+    bool *tapful;     /* differs from point to point; grows with the pool */
+    bool *reads;      /* an array; only of nodes that were there at the start */
+    int *divides;     /* how many live nodes are divided by a node */
+    bool *exact;      /* a function with steps takes it, or a comparison */
+    int *copies;      /* moved ones of a node that is not linear, with itself; else 0 */
     int tapful_count;
     term *terms; /* of the sum at hand */
     group *groups;
@@ -202,7 +202,7 @@ static bool is_closed(const rewriter *r, expr_id sum) {
         for (int k = 0; k < expr_words[n->op].operands; k++) {
             const expr_id of = n->operand[k];
             const expr_op op = expr_get(r->pool, of)->op;
-            if (expr_words[op].operands > 0 && r->uses[of] > 1)
+            if (expr_words[op].operands > 0 && r->most[of] > 1)
                 return false;
             if (additive(op))
                 r->stack[depth++] = of;
@@ -219,13 +219,17 @@ static bool is_shared(const rewriter *r, expr_id part, expr_id of) {
            expr_get(r->pool, part)->written_out >= LEAST && is_closed(r, part);
 }
 
-/* Counts users and marks the sums that are part of a larger one. */
-static void survey(rewriter *r, const bool *live, int nodes, const expr_id *roots, int count) {
+/* A root keeps its own name. */
+static void count_uses(rewriter *r, const bool *live, int nodes, const expr_id *roots, int count) {
     for (int i = 0; i < count; i++)
-        r->uses[roots[i]] += 2; /* a root keeps its own name */
+        r->uses[roots[i]] += 2;
     for (int i = 0; i < nodes; i++)
         for (int k = 0; live[i] && k < expr_words[expr_get(r->pool, i)->op].operands; k++)
             r->uses[expr_get(r->pool, i)->operand[k]]++;
+}
+
+/* Marks what reads arrays, and the sums that are part of a larger one. */
+static void survey(rewriter *r, const bool *live, int nodes) {
     for (int i = 0; i < nodes; i++) {
         const expr_node *n = expr_get(r->pool, i);
         r->reads[i] = n->op == EXPR_TAP;
@@ -244,15 +248,16 @@ static void survey(rewriter *r, const bool *live, int nodes, const expr_id *root
 
 /* Counts moved copies; what is decided of one of them is decided of all. */
 static void survey_copies(rewriter *r, const bool *live, int nodes) {
-    bool *bent = job_array(r->job, (size_t)nodes, sizeof *bent);
-    const expr_id *first = expr_translates(r->pool, r->job, live, bent);
+    const expr_translates t = expr_find_translates(r->pool, r->job, live);
     for (int i = 0; i < nodes; i++)
-        r->copies[first[i]] += live[i] && bent[i];
-    expr_level(first, nodes, r->copies);
+        r->copies[t.first[i]] += live[i] && t.bent[i];
     for (int i = 0; i < nodes; i++)
         if (live[i] && expr_get(r->pool, i)->op == EXPR_DIVIDE)
             r->divides[expr_get(r->pool, i)->operand[1]]++;
-    expr_level(first, nodes, r->divides);
+    memcpy(r->most, r->uses, (size_t)nodes * sizeof *r->most);
+    expr_level(t.first, nodes, r->copies);
+    expr_level(t.first, nodes, r->divides);
+    expr_level(t.first, nodes, r->most);
 }
 
 void optimise(job *j, expr_pool *pool, dtype type, const expr_id *roots, int count, expr_id *out) {
@@ -266,14 +271,16 @@ void optimise(job *j, expr_pool *pool, dtype type, const expr_id *roots, int cou
     r.divides = job_array(j, n, sizeof *r.divides);
     r.exact = job_array(j, n, sizeof *r.exact);
     r.copies = job_array(j, n, sizeof *r.copies);
+    r.most = job_array(j, n, sizeof *r.most);
     /* A sum of m members has m − 1 or more nodes of its own; each pushes at most two. */
     r.terms = job_array(j, n + 2, sizeof *r.terms);
     r.groups = job_array(j, n + 2, sizeof *r.groups);
     r.stack = job_array(j, n + 2, sizeof *r.stack);
     r.stack_negative = job_array(j, n + 2, sizeof *r.stack_negative);
     const bool *live = expr_live(pool, j, roots, count);
+    count_uses(&r, live, nodes, roots, count);
     survey_copies(&r, live, nodes);
-    survey(&r, live, nodes, roots, count);
+    survey(&r, live, nodes);
     for (int i = 0; i < nodes; i++)
         if (live[i])
             rewrite_node(&r, i);

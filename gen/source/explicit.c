@@ -19,12 +19,11 @@ int *emit_uses(job *j, const expr_pool *pool, const bool *live, const expr_id *r
     for (int i = 0; i < pool->count; i++)
         for (int k = 0; live[i] && k < expr_words[expr_get(pool, i)->op].operands; k++)
             uses[expr_get(pool, i)->operand[k]]++;
-    bool *bent = job_array(j, (size_t)pool->count + 1, sizeof *bent);
-    expr_id *first = expr_translates(pool, j, live, bent);
+    const expr_translates t = expr_find_translates(pool, j, live);
     for (int i = 0; i < pool->count; i++)
-        if (!bent[i] || expr_get(pool, i)->op != EXPR_MULTIPLY)
-            first[i] = i;
-    expr_level(first, pool->count, uses); /* moved copies are all fused, or none */
+        if (!t.bent[i] || expr_get(pool, i)->op != EXPR_MULTIPLY)
+            t.first[i] = i;
+    expr_level(t.first, pool->count, uses); /* moved copies are all fused, or none */
     return uses;
 }
 

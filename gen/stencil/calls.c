@@ -3,14 +3,12 @@
 
    A pack shares what its points have in common: the quotient that a point reads on its right is
    what the next one has in its place. So do steps of a walk that are made together. Compilers see
-   that, and here it decides whether stages are fused. So each node gets a canonical form, which
-   forgets where along x and along the walk it reads, and that place. A block of points evaluates a
-   form at as many places as its points, moved by each of the form's places, cover. Sums and
+   that, and here it decides whether stages are fused. Calls of one form are moved copies of each
+   other. A block of points evaluates a form at as many places as its points, moved by each of the
+   form's places, cover. Sums and
    products are cheap, and counted without this, but for stages that were put together: there whole
    results are shared. */
 #include "gen/stencil/method.h"
-
-#include "base/hash.h"
 
 #include <assert.h>
 #include <math.h>
@@ -32,97 +30,6 @@ static const expr_work call_costs[EXPR_OP_COUNT][DTYPE_WIDE] = {
     [EXPR_ANY] = {{0, 1}, {0, 1}},      [EXPR_WHERE] = {{0, 1}, {0, 2}},
 };
 
-/* Axes along which forms are moved: x, and the last, along which kernels walk. */
-enum { MOVED = 2 };
-
-/* A node without its place along these axes, which is `at` of form: the least of its operands',
-   which keep how far theirs are from it. All of it is hashed, so no byte of it may be left unset.
- */
-typedef struct form_key {
-    double value;
-    int32_t op, index, still;
-    int32_t form[3], beyond[3][MOVED];
-} form_key;
-
-/* Of a node. `same`: it is one number for all points along the axis. */
-typedef struct place_of_node {
-    int form, at[MOVED];
-    bool same[MOVED];
-} place_of_node;
-
-typedef struct forms {
-    form_key *keys;
-    int *buckets, count; /* form + 1, or 0 */
-    unsigned mask;
-} forms;
-
-static int form_of(forms *f, const form_key *key) {
-    unsigned at = (unsigned)checksum_of(key, sizeof *key, 0) & f->mask;
-    while (f->buckets[at] != 0 && memcmp(&f->keys[f->buckets[at] - 1], key, sizeof *key) != 0)
-        at = (at + 1) & f->mask;
-    if (f->buckets[at] == 0) {
-        f->keys[f->count] = *key;
-        f->buckets[at] = ++f->count;
-    }
-    return f->buckets[at] - 1;
-}
-
-/* The grid's axis, of those that forms are moved along; −1: x is the last. */
-static int axis_of(const model *m, int moved) {
-    return moved == 0 ? 0 : m->dims > 1 ? m->dims - 1 : -1;
-}
-
-/* What a tap or a position reads of its own. */
-static void place_leaf(const model *m, const expr_node *n, place_of_node *made, form_key *key) {
-    key->index = n->index;
-    if (n->op == EXPR_TAP)
-        for (int axis = 0; axis < AXES; axis++)
-            if (axis != 0 && axis != axis_of(m, 1))
-                key->still = n->d[axis];
-    for (int k = 0; k < MOVED; k++) {
-        const int axis = axis_of(m, k);
-        const bool here = n->op == EXPR_POSITION && axis >= 0 && position_axis(n->index) == axis;
-        const bool rest = here && n->index >= POSITION_REST;
-        if (n->op == EXPR_TAP && axis >= 0) {
-            made->at[k] = n->d[axis];
-            made->same[k] = false;
-        } else if (here && (n->index < POSITION_NX || rest)) {
-            made->at[k] = rest ? -n->d[0] : n->d[0];
-            made->same[k] = false;
-        }
-    }
-    if (n->op == EXPR_POSITION && made->same[0] && made->same[1])
-        key->value = n->d[0];
-}
-
-static place_of_node place_node(const model *m, forms *f, const expr_node *n,
-                                const place_of_node *places) {
-    const int operands = expr_words[n->op].operands;
-    place_of_node made = {.same = {true, true}};
-    form_key key;
-    memset(&key, 0, sizeof key);
-    key.op = n->op;
-    key.value = n->op == EXPR_CONSTANT ? n->value : 0;
-    if (operands == 0)
-        place_leaf(m, n, &made, &key);
-    for (int i = 0; i < operands; i++) {
-        const place_of_node *p = &places[n->operand[i]];
-        for (int k = 0; k < MOVED; k++) {
-            if (!p->same[k] && (made.same[k] || p->at[k] < made.at[k]))
-                made.at[k] = p->at[k];
-            made.same[k] &= p->same[k];
-        }
-    }
-    for (int i = 0; i < operands; i++) {
-        const place_of_node *p = &places[n->operand[i]];
-        key.form[i] = p->form;
-        for (int k = 0; k < MOVED; k++)
-            key.beyond[i][k] = p->same[k] ? 0 : p->at[k] - made.at[k];
-    }
-    made.form = form_of(f, &key);
-    return made;
-}
-
 /* A division by a power of two is a product. */
 static bool is_call(const expr_pool *p, const expr_node *n, dtype type) {
     const expr_work *w = &call_costs[n->op][type];
@@ -132,16 +39,21 @@ static bool is_call(const expr_pool *p, const expr_node *n, dtype type) {
            (by == NULL || by->op != EXPR_CONSTANT || fabs(frexp(by->value, &exponent)) != 0.5);
 }
 
-/* A call of the update. */
+/* A call of the update. Blocks of points are moved along x and along the axis that kernels walk:
+   where it lies on these, and on the other one. */
 typedef struct call {
-    place_of_node at;
+    expr_id form; /* of all that are moved copies of it */
+    int x, walk, still;
+    bool moves_x, moves_walk;
     expr_work work;
 } call;
 
-/* Calls of one form stand together. */
+/* Those that a block of points shares stand together. */
 static int compare_calls(const void *a, const void *b) {
-    const place_of_node *p = &((const call *)a)->at, *q = &((const call *)b)->at;
-    return (p->form > q->form) - (p->form < q->form);
+    const call *p = a, *q = b;
+    if (p->form != q->form)
+        return p->form > q->form ? 1 : -1;
+    return p->still - q->still;
 }
 
 /* Of a sum or a product, as costs count them. */
@@ -155,24 +67,23 @@ static double arithmetic_of(expr_op op) {
 /* The calls of live nodes, or their sums and products; returns how many. */
 static int list_calls(job *j, const model *m, const bool *live, bool arithmetic, call *calls) {
     const expr_pool *p = m->pool;
-    const size_t nodes = (size_t)p->count;
-    unsigned buckets = 16;
-    while (buckets < 2 * nodes)
-        buckets *= 2;
-    forms f = {.keys = job_array(j, nodes + 1, sizeof *f.keys),
-               .buckets = job_array(j, buckets, sizeof *f.buckets),
-               .mask = buckets - 1};
-    place_of_node *places = job_array(j, nodes + 1, sizeof *places);
+    const expr_translates t = expr_find_translates(p, j, live);
+    const int walked = m->dims - 1; /* 1D: x, and nobody walks */
     int count = 0;
     for (int i = 0; i < p->count; i++) {
         const expr_node *n = expr_get(p, i);
-        if (!live[i])
+        if (!live[i] || !(arithmetic ? arithmetic_of(n->op) > 0 : is_call(p, n, m->dtype)))
             continue;
-        places[i] = place_node(m, &f, n, places);
-        if (arithmetic && arithmetic_of(n->op) > 0)
-            calls[count++] = (call){places[i], {arithmetic_of(n->op), 0}};
-        else if (!arithmetic && is_call(p, n, m->dtype))
-            calls[count++] = (call){places[i], call_costs[n->op][m->dtype]};
+        const expr_place *at = &t.place[i];
+        calls[count++] = (call){
+            .form = t.first[i],
+            .x = at->at[0],
+            .walk = walked > 0 ? at->at[walked] : 0,
+            .still = walked > 1 ? at->at[1] : 0,
+            .moves_x = at->moves[0],
+            .moves_walk = walked > 0 && at->moves[walked],
+            .work = arithmetic ? (expr_work){arithmetic_of(n->op), 0} : call_costs[n->op][m->dtype],
+        };
     }
     return count;
 }
@@ -190,9 +101,9 @@ static int places_of(const call *calls, int count, int points, int steps) {
     uint64_t rows[ROWS] = {0};
     int found = 0;
     for (int i = 0; i < count; i++) {
-        const place_of_node *p = &calls[i].at;
-        const int wide = p->same[0] ? 1 : points, high = p->same[1] ? 1 : steps;
-        const int x = p->same[0] ? 0 : place_in(p->at[0]), z = p->same[1] ? 0 : place_in(p->at[1]);
+        const call *c = &calls[i];
+        const int wide = c->moves_x ? points : 1, high = c->moves_walk ? steps : 1;
+        const int x = place_in(c->x), z = place_in(c->walk);
         for (int k = 0; k < high; k++)
             rows[z + k] |= ((UINT64_C(1) << wide) - 1) << x;
     }
@@ -206,9 +117,9 @@ static int places_of(const call *calls, int count, int points, int steps) {
 static void add_shared(call *calls, int count, int steps, expr_work out[CALL_PACKS]) {
     qsort(calls, (size_t)count, sizeof *calls, compare_calls);
     for (int first = 0, end; first < count; first = end) {
-        for (end = first + 1; end < count && calls[end].at.form == calls[first].at.form; end++)
+        for (end = first + 1; end < count && compare_calls(&calls[end], &calls[first]) == 0; end++)
             ;
-        if (calls[first].at.same[0] && calls[first].at.same[1]) /* once, before a walk */
+        if (!calls[first].moves_x && !calls[first].moves_walk) /* once, before a walk */
             continue;
         for (int k = 0; k < CALL_PACKS; k++) {
             const int points = 1 << k;
@@ -242,7 +153,7 @@ expr_work calls_uniform(job *j, const model *m, const bool *live) {
     const int count = list_calls(j, m, live, false, calls);
     expr_work sum = {0, 0};
     for (int i = 0; i < count; i++)
-        if (calls[i].at.same[0] && calls[i].at.same[1]) {
+        if (!calls[i].moves_x && !calls[i].moves_walk) {
             sum.units += calls[i].work.units;
             sum.others += calls[i].work.others;
         }

@@ -96,6 +96,68 @@ static void test_quotients(void **state) {
     in_job(body_quotients);
 }
 
+/* A flux: a product of two taps, and one of them with a number. */
+static expr_id flux(expr_pool *p, int dx) {
+    const expr_id a = tap(p, dx), b = tap(p, dx + 1);
+    const expr_id both = expr_make(p, EXPR_MULTIPLY, a, b, NONE);
+    const expr_id third = expr_make(p, EXPR_MULTIPLY, both, expr_constant(p, 3), NONE);
+    return expr_make(p, EXPR_ADD, third, expr_make(p, EXPR_SQRT, b, NONE, NONE), NONE);
+}
+
+static void body_translates(job *j, void *unused) {
+    (void)unused;
+    expr_pool *p = expr_pool_new(j);
+    const expr_id right = flux(p, 0), left = flux(p, -1), far = flux(p, 5);
+    const expr_id root = expr_make(p, EXPR_SUBTRACT, right, left, NONE);
+    const expr_id same[] = {root, far}, line = expr_make(p, EXPR_ADD, tap(p, 0), tap(p, 2), NONE);
+    const expr_translates t = expr_find_translates(p, j, expr_live(p, j, same, 2));
+    const expr_id *first = t.first;
+    assert_int_equal(first[right], right);
+    assert_int_equal(first[left], right);
+    assert_int_equal(first[far], right);
+    assert_int_equal(first[root], root);
+    assert_int_equal(first[tap(p, 1)], first[tap(p, -1)]);
+    assert_int_equal(first[line], line); /* not of these roots */
+    assert_true(t.bent[right] && t.bent[root] && !t.bent[tap(p, 1)]);
+    assert_int_equal(t.place[far].at[0] - t.place[left].at[0], 6);
+    assert_true(t.place[far].moves[0]);
+    int counts[64] = {0};
+    counts[left] = 4;
+    expr_level(first, p->count, counts);
+    assert_true(counts[right] == 4 && counts[left] == 4 && counts[far] == 4 && counts[root] == 0);
+}
+
+static void test_translates(void **state) {
+    (void)state;
+    in_job(body_translates);
+}
+
+/* The sum of a flux is not taken apart, so it is the same on both sides of a face; without a copy
+   elsewhere it is, and where its parts have other uses. */
+static void body_fluxes(job *j, void *unused) {
+    (void)unused;
+    expr_pool *p = expr_pool_new(j);
+    const expr_id right = flux(p, 0), left = flux(p, -1), u = tap(p, 0);
+    const expr_id gain = expr_make(p, EXPR_SUBTRACT, left, right, NONE);
+    const expr_id both[] = {expr_make(p, EXPR_ADD, u, gain, NONE)};
+    expr_id made[2];
+    optimise(j, p, DTYPE_FLOAT, both, 1, made);
+    const bool *live = expr_live(p, j, made, 1);
+    assert_true(live[right] && live[left]);
+    const expr_id one[] = {expr_make(p, EXPR_ADD, u, left, NONE)};
+    optimise(j, p, DTYPE_FLOAT, one, 1, made);
+    assert_false(expr_live(p, j, made, 1)[left]);
+    const expr_id open[] = {both[0], expr_make(p, EXPR_SQRT, tap(p, 1), NONE, NONE)};
+    optimise(j, p, DTYPE_FLOAT, open, 2, made);
+    live = expr_live(p, j, made, 2);
+    assert_true(!live[right] && !live[left]);
+}
+
+static void test_fluxes(void **state) {
+    (void)state;
+    in_job(body_fluxes);
+}
+
 /* Sharing still works after the tables have grown many times, and operands come first. */
 static void body_growth(job *j, void *unused) {
     (void)unused;
@@ -316,6 +378,7 @@ static void test_counts(void **state) {
 
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(test_sharing),    cmocka_unit_test(test_quotients),
+    cmocka_unit_test(test_translates), cmocka_unit_test(test_fluxes),
     cmocka_unit_test(test_growth),     cmocka_unit_test(test_constants),
     cmocka_unit_test(test_not_finite), cmocka_unit_test(test_neutral),
     cmocka_unit_test(test_conditions), cmocka_unit_test(test_limits),
