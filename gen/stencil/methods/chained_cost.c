@@ -81,7 +81,7 @@ static walks walks_of(plan *p, const chain_layout *l, const int64_t size[AXES]) 
     const double walk = fmin(p->walk, (double)size[dims - 1]);
     w.turns = walk + l->before + l->turns;
     w.planes = walk + l->before + l->behind;
-    p->estimate.blocks_resident = plan_resident(p);
+    p->estimate.blocks_resident = p->blocks;
     w.resident = fmin(p->estimate.blocks_resident, ceil(w.blocks / w.machine));
     w.waves = ceil(w.blocks / (w.machine * w.resident));
     w.idle = fmin(w.waves * w.machine * w.resident / w.blocks, 2);

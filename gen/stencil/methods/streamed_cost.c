@@ -94,12 +94,17 @@ int streamed_pack(int vector) {
     return pack;
 }
 
+/* Points of rows that are no packs lie apart, and share nothing. */
+static int shared_pack(const plan *p, bool spare) {
+    return spare ? 0 : streamed_pack(p->schedule.vector);
+}
+
 /* The share of sums and products that packs and steps made together leave, or steps that share.
    What they share is computed before a walk, which costs as much as a step: shallow water in float,
    H200, 550 µs with walks of 8 rows, 519 with 16, 510 with 32. */
-static double shared_share(const plan *p) {
+static double shared_share(const plan *p, bool spare) {
     const plan_facts *f = p->facts;
-    const int pack = streamed_pack(p->schedule.vector),
+    const int pack = shared_pack(p, spare),
               steps = p->streamed.together == 4 ? 2 : p->streamed.together - 1;
     const double apart = f->model->arranged ? f->shared[steps][pack] : 1;
     if (!p->streamed.carries)
@@ -108,25 +113,26 @@ static double shared_share(const plan *p) {
     return apart * (share + 1.0 / p->walk);
 }
 
-static double calls_carried(const plan *p) {
-    const expr_work w = p->facts->carried_calls[streamed_pack(p->schedule.vector)];
+static double calls_carried(const plan *p, bool spare) {
+    const expr_work w = p->facts->carried_calls[shared_pack(p, spare)];
     return w.units * lanes / p->gpu->fma_lanes[p->facts->model->dtype] + w.others;
 }
 
-static double count_calls(const plan *p) {
-    return p->streamed.carries ? calls_carried(p)
-                               : calls_walked(p, p->schedule.vector, p->streamed.together);
+static double count_calls(const plan *p, bool spare) {
+    return p->streamed.carries
+               ? calls_carried(p, spare)
+               : calls_walked(p, spare ? 1 : p->schedule.vector, p->streamed.together);
 }
 
 static double count_instructions(const plan *p, bool spare) {
     const expr_count c = p->facts->inside;
     const double points = (double)p->schedule.vector * p->streamed.lane_y;
-    const double arithmetic = p->form->sums
-                                  ? p->facts->sum_operations
-                                  : shared_share(p) * (c.additions + pairs * c.multiplications);
+    const double arithmetic =
+        p->form->sums ? p->facts->sum_operations
+                      : shared_share(p, spare) * (c.additions + pairs * c.multiplications);
     const double walk = p->form->sums ? 1 + (p->low[2] + p->high[2]) / (double)p->walk : 1;
     return walk * arithmetic * lanes / p->gpu->fma_lanes[p->facts->model->dtype] +
-           (p->form->sums ? 0 : count_calls(p) + plan_selection_instructions(p)) +
+           (p->form->sums ? 0 : count_calls(p, spare) + plan_selection_instructions(p)) +
            (costs.start / p->walk + walk * step_instructions(p, spare)) / points;
 }
 
@@ -221,10 +227,15 @@ static double starved(const plan *p, const int64_t size[AXES]) {
 
 /* How many times as long a system takes where rows are no packs and a thread's points have more to
    keep apart: what steps share, or a way of their own at the ends of x. 5001x7001, float, H200, by
-   packs of 1, 2 and 4: shallow water 484, 625 and 938 µs, the cavity 392, 341 and 483. */
+   packs of 1, 2 and 4: shallow water 484, 625 and 938 µs, the cavity 392, 341 and 483. Single
+   updates have no more than that: Cahn-Hilliard 271, 234 and 199 (8191²), the acoustic wave with a
+   sponge 413 and 354 by packs of 2 and 4. */
 static double kept_apart(const plan *p, const int64_t size[AXES]) {
-    static const double shared = 0.75, ends = 0.33; /* for each point beyond the first */
-    const double each = p->streamed.carries ? shared : p->facts->ends_of_x ? ends : 0;
+    static const double shared = 0.48, ends = 0.2; /* for each point beyond the first */
+    const double each = !p->facts->model->arranged ? 0
+                        : p->streamed.carries      ? shared
+                        : p->facts->ends_of_x      ? ends
+                                                   : 0;
     return plan_takes_spare(p, size) ? 1 + each * (p->schedule.vector - 1) : 1;
 }
 
