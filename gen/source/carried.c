@@ -194,10 +194,12 @@ const carried *carried_find(job *j, const model *m, const expr_id *roots, int ax
     s.operations = job_array(j, nodes, sizeof *s.operations);
     count_operations(&s);
     s.moved = move(&s, axis, 1);
+    const carried *alone = collect(&s, NULL, &plain);
+    if (alone == NULL || alone->count == 0)
+        return NULL;
     for (int by = 1; by <= MOST_APART; by++)
         s.along[by] = move(&s, 0, by);
-    const carried *alone = collect(&s, NULL, &plain);
-    carried *c = alone != NULL && alone->count > 0 ? collect(&s, alone, &plain) : NULL;
+    carried *c = collect(&s, alone, &plain);
     if (c == NULL || of->pool->limit != NULL)
         return NULL;
     c->rows = count_rows(&s);

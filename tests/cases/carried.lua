@@ -29,9 +29,11 @@ local beside = [[
 ]]
 
 local flat = beside:gsub(", z", "")
+local quotients = flat:gsub("at %* left %* right", "at * left / (3 + abs(right))")
 
 local bodies = {
   beside2d = { 2, flat, "f.u(0, 0) + (mu(1, 0) + mu(-1, 0) + mu(0, 1) + mu(0, -1) - 4 * mu(0, 0)) / 64" },
+  quotients2d = { 2, quotients, "f.u(0, 0) + (mu(1, 0) + mu(-1, 0) + mu(0, 1) + mu(0, -1) - 4 * mu(0, 0)) / 64" },
   aside2d = { 2, flat, "f.u(0, 0) + (mu(2, 0) - mu(1, -1) + mu(0, 1) * f.u(0, 0) + mu(0, -1) - 2 * mu(0, 0)) / 64" },
   beside3d = { 3, beside, "f.u(0, 0, 0) + (mu(1, 0, 0) + mu(-1, 0, 0) + mu(0, 0, 1) + mu(0, 0, -1) + mu(0, 1, 0) - 5 * mu(0, 0, 0)) / 64" },
   flux2d = { 2, flux, "f.u(0, 0) + (through(f.u(0, -1), f.u(0, 0)) - through(f.u(0, 0), f.u(0, 1)) + f.u(-1, 0) * f.u(1, 0)) / 64" },
@@ -82,6 +84,7 @@ for _, boundary in ipairs { "'fixed'", "'zero'", "constant(1/2)", "'clamp'", "'m
   add("wide3d", "streamed tile=32x4 coarsen=z8 vec=2", "double", boundary)
   add("beside2d", "streamed tile=128 coarsen=y8 vec=4", "float", boundary)
   add("beside2d", "streamed tile=64 coarsen=y5 vec=1", "double", boundary)
+  add("quotients2d", "streamed tile=64 coarsen=y8 vec=4", "float", boundary)
   add("aside2d", "streamed tile=128 coarsen=y9 vec=2", "double", boundary)
   add("beside3d", "streamed tile=64x4 coarsen=z6,y2 vec=4", "float", boundary)
 end
