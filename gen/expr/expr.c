@@ -11,6 +11,11 @@ enum { FIRST_NODES = 64 };
 static_assert(EXPR_MAX_NODES == 131072 && EXPR_MAX_DEPTH == 20000 && EXPR_MAX_OPERATIONS == 1000000,
               "the sentences about limits say so");
 
+/* a+b and b+a, and the products, are the same bits. */
+bool expr_is_exchangeable(expr_op op) {
+    return op == EXPR_ADD || op == EXPR_MULTIPLY;
+}
+
 static bool commutes(expr_op op) {
     const unsigned all = 1u << EXPR_ADD | 1u << EXPR_MULTIPLY | 1u << EXPR_MIN | 1u << EXPR_MAX |
                          1u << EXPR_EQ | 1u << EXPR_NE | 1u << EXPR_ALL | 1u << EXPR_ANY;
@@ -39,8 +44,8 @@ static bool same_node(const expr_pool *p, const expr_node *a, const expr_node *b
         return false;
     if (a->operand[0] == b->operand[0] && a->operand[1] == b->operand[1])
         return true;
-    return commutes(a->op) && !p->ordered && a->operand[0] == b->operand[1] &&
-           a->operand[1] == b->operand[0];
+    return (p->ordered ? expr_is_exchangeable(a->op) : commutes(a->op)) &&
+           a->operand[0] == b->operand[1] && a->operand[1] == b->operand[0];
 }
 
 static int find_bucket(const expr_pool *p, const expr_node *n) {

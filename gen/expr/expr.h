@@ -118,6 +118,8 @@ typedef struct expr_word {
 } expr_word;
 extern const expr_word expr_words[EXPR_OP_COUNT];
 
+bool expr_is_exchangeable(expr_op);
+
 /* An operation on plain numbers; truth values are 1 and 0. */
 double expr_evaluate(expr_op, double a, double b, double c);
 
@@ -139,7 +141,7 @@ typedef struct expr_pool {
     int count, capacity;
     expr_id *buckets; /* open addressing by hash; a power of two */
     int bucket_count;
-    bool ordered;      /* a+b and b+a are two nodes */
+    bool ordered; /* operations that only numbers without signed zeros exchange are two nodes */
     const char *limit; /* the sentence that says which limit was passed; NULL so far */
 } expr_pool;
 
@@ -189,6 +191,9 @@ typedef struct expr_translates {
     bool *bent;        /* it is not linear in what differs from point to point */
 } expr_translates;
 expr_translates expr_find_translates(const expr_pool *, job *, const bool *live);
+
+/* Above 0: b lies further along the axes than its copy a, of which the last one decides. */
+int expr_further(const expr_translates *, expr_id a, expr_id b);
 
 /* Raises each count to the most among the moved copies of its node. */
 void expr_level(const expr_id *first, int nodes, int *counts);

@@ -21,18 +21,23 @@ typedef struct group {
     int first, last;
 } group;
 
+enum { MOST_DIFFERENCES = 256 };
+
 typedef struct rewriter {
     job *job;
     expr_pool *pool;
     dtype dtype;
-    expr_id *renamed; /* nodes that were there at the start */
-    int *uses, *most; /* and the most among moved copies */
-    bool *absorbed;   /* a part of its only user's sum */
-    bool *tapful;     /* differs from point to point; grows with the pool */
-    bool *reads;      /* an array; only of nodes that were there at the start */
-    int *divides;     /* how many live nodes are divided by a node */
-    bool *exact;      /* a function with steps takes it, or a comparison */
-    int *copies;      /* moved ones of a node that is not linear, with itself; else 0 */
+    expr_id *renamed;           /* nodes that were there at the start */
+    int *uses, *most;           /* and the most among moved copies */
+    bool *absorbed;             /* a part of its only user's sum */
+    bool *tapful;               /* differs from point to point; grows with the pool */
+    bool *reads;                /* an array; only of nodes that were there at the start */
+    int *divides;               /* how many live nodes are divided by a node */
+    bool *exact;                /* a function with steps takes it, or a comparison */
+    expr_translates translates; /* of the nodes that were there at the start */
+    expr_id differences[MOST_DIFFERENCES];
+    int difference_count;
+    int *copies; /* moved ones of a node that is not linear, with itself; else 0 */
     int tapful_count;
     term *terms; /* of the sum at hand */
     group *groups;
@@ -169,10 +174,84 @@ static bool is_product(rewriter *r, expr_id id, const expr_node *n) {
     return !holds_tap(r, b) || (r->reads[b] && r->divides[b] > 1);
 }
 
+/* Whether a node is the difference of two copies; *near and *far: which of them lies further. */
+static bool is_difference(const rewriter *r, expr_id id, expr_id *near, expr_id *far) {
+    const expr_node *n = expr_get(r->pool, id);
+    const expr_translates *t = &r->translates;
+    if (n->op != EXPR_SUBTRACT || additive(expr_get(r->pool, n->operand[0])->op) ||
+        t->first[n->operand[0]] != t->first[n->operand[1]])
+        return false;
+    const bool forward = expr_further(t, n->operand[1], n->operand[0]) > 0;
+    *near = n->operand[forward];
+    *far = n->operand[!forward];
+    return true;
+}
+
+/* Whether the other difference of what this one subtracts is there, too, at some place. */
+static bool is_reversed(const rewriter *r, expr_id id) {
+    const expr_translates *t = &r->translates;
+    expr_id near, far, other_near, other_far;
+    bool found = false;
+    if (!is_difference(r, id, &near, &far) || far == expr_get(r->pool, id)->operand[0])
+        return false;
+    for (int i = 0; i < r->difference_count && !found; i++) {
+        const expr_id other = r->differences[i];
+        found = is_difference(r, other, &other_near, &other_far) &&
+                t->first[near] == t->first[other_near] &&
+                other_far == expr_get(r->pool, other)->operand[0];
+        for (int axis = 0; axis < AXES; axis++)
+            found = found && t->place[far].at[axis] - t->place[near].at[axis] ==
+                                 t->place[other_far].at[axis] - t->place[other_near].at[axis];
+    }
+    return found;
+}
+
+/* A factor without its sign. Differences begin with the further cell where others do: then the
+   fluxes through both faces of a cell are copies, if a spec says how far the cell beyond a face is.
+ */
+static expr_id take_sign(rewriter *r, expr_id id, bool *negative) {
+    const expr_node n = *expr_get(r->pool, id);
+    if (is_reversed(r, id)) {
+        *negative = !*negative;
+        return make(r, EXPR_SUBTRACT, r->renamed[n.operand[1]], r->renamed[n.operand[0]]);
+    }
+    const expr_id renamed = r->renamed[id];
+    if (expr_get(r->pool, renamed)->op != EXPR_NEGATE)
+        return renamed;
+    *negative = !*negative;
+    return expr_get(r->pool, renamed)->operand[0];
+}
+
+/* A product without its factor 2 or 4, which changes no bit of what it is multiplied with. */
+static expr_id take_power(const rewriter *r, expr_id id, double *power) {
+    const expr_node *n = expr_get(r->pool, id);
+    for (int k = 0; n->op == EXPR_MULTIPLY && k < 2; k++) {
+        const expr_node *of = expr_get(r->pool, n->operand[k]);
+        if (of->op == EXPR_CONSTANT && (of->value == 2 || of->value == 4)) {
+            *power *= of->value;
+            return n->operand[1 - k];
+        }
+    }
+    return id;
+}
+
+/* A product of what differs from point to point. */
+static expr_id rewrite_product(rewriter *r, const expr_node *n) {
+    bool negative = false;
+    double power = 1;
+    const expr_id a = take_power(r, take_sign(r, n->operand[0], &negative), &power);
+    const expr_id b = take_power(r, take_sign(r, n->operand[1], &negative), &power);
+    const expr_id product =
+        make(r, EXPR_MULTIPLY, expr_constant(r->pool, power), make(r, EXPR_MULTIPLY, a, b));
+    return negative ? make(r, EXPR_NEGATE, product, EXPR_NONE) : product;
+}
+
 static expr_id rewrite_other(rewriter *r, expr_id id, const expr_node *n) {
     expr_id operand[3] = {EXPR_NONE, EXPR_NONE, EXPR_NONE};
     for (int k = 0; k < expr_words[n->op].operands; k++)
         operand[k] = r->renamed[n->operand[k]];
+    if (n->op == EXPR_MULTIPLY && r->reads[n->operand[0]] && r->reads[n->operand[1]])
+        return rewrite_product(r, n);
     if (!is_product(r, id, n))
         return expr_make(r->pool, n->op, operand[0], operand[1], operand[2]);
     const expr_id one = expr_constant(r->pool, 1);
@@ -248,9 +327,13 @@ static void survey(rewriter *r, const bool *live, int nodes) {
 
 /* Counts moved copies; what is decided of one of them is decided of all. */
 static void survey_copies(rewriter *r, const bool *live, int nodes) {
-    const expr_translates t = expr_find_translates(r->pool, r->job, live);
-    for (int i = 0; i < nodes; i++)
+    const expr_translates t = r->translates = expr_find_translates(r->pool, r->job, live);
+    for (int i = 0; i < nodes; i++) {
+        expr_id near, far;
         r->copies[t.first[i]] += live[i] && t.bent[i];
+        if (live[i] && r->difference_count < MOST_DIFFERENCES && is_difference(r, i, &near, &far))
+            r->differences[r->difference_count++] = i;
+    }
     for (int i = 0; i < nodes; i++)
         if (live[i] && expr_get(r->pool, i)->op == EXPR_DIVIDE)
             r->divides[expr_get(r->pool, i)->operand[1]]++;

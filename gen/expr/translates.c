@@ -10,6 +10,7 @@
 typedef struct finder {
     const expr_pool *pool;
     expr_translates *made;
+    bool *swapped;    /* a+b is taken as b+a, which stands in the order of all its copies */
     expr_id *buckets; /* open addressing by hash; a power of two */
     unsigned mask;
 } finder;
@@ -18,14 +19,26 @@ static bool varies(const expr_translates *t, expr_id id) {
     return t->place[id].moves[0] || t->place[id].moves[1] || t->place[id].moves[2];
 }
 
+static expr_id operand_of(const finder *f, expr_id id, int k) {
+    return expr_get(f->pool, id)->operand[f->swapped[id] ? 1 - k : k];
+}
+
+/* Whether b comes before a, by what they are and then by where: alike for all copies. */
+static bool comes_after(const expr_translates *t, expr_id a, expr_id b) {
+    if (t->first[a] != t->first[b])
+        return t->first[a] > t->first[b];
+    return expr_further(t, a, b) < 0;
+}
+
 /* A node lies where its first operand does that has a place along the axis. */
 static void describe(finder *f, expr_id id) {
     const expr_node *n = expr_get(f->pool, id);
     expr_translates *t = f->made;
     expr_place *p = &t->place[id];
     int reading = 0;
+    f->swapped[id] = expr_is_exchangeable(n->op) && comes_after(t, n->operand[0], n->operand[1]);
     for (int k = expr_words[n->op].operands - 1; k >= 0; k--) {
-        const expr_id of = n->operand[k];
+        const expr_id of = operand_of(f, id, k);
         t->bent[id] |= t->bent[of];
         reading += varies(t, of);
         for (int axis = 0; axis < AXES; axis++)
@@ -65,9 +78,10 @@ static bool alike(const finder *f, expr_id a, expr_id b) {
     bool same = x->op == y->op && x->index == y->index && still(x) == still(y) &&
                 memcmp(&x->value, &y->value, sizeof x->value) == 0;
     for (int k = 0; same && k < expr_words[x->op].operands; k++) {
-        same = f->made->first[x->operand[k]] == f->made->first[y->operand[k]];
+        const expr_id of_a = operand_of(f, a, k), of_b = operand_of(f, b, k);
+        same = f->made->first[of_a] == f->made->first[of_b];
         for (int axis = 0; axis < AXES; axis++)
-            same &= further(f, a, x->operand[k], axis) == further(f, b, y->operand[k], axis);
+            same &= further(f, a, of_a, axis) == further(f, b, of_b, axis);
     }
     return same;
 }
@@ -78,9 +92,10 @@ static unsigned hash(const finder *f, expr_id id) {
     memcpy(&bits, &n->value, sizeof bits);
     h = expr_mix(expr_mix(h, bits), (uint32_t)still(n));
     for (int k = 0; k < expr_words[n->op].operands; k++) {
-        h = expr_mix(h, (uint32_t)f->made->first[n->operand[k]]);
+        const expr_id of = operand_of(f, id, k);
+        h = expr_mix(h, (uint32_t)f->made->first[of]);
         for (int axis = 0; axis < AXES; axis++)
-            h = expr_mix(h, (uint32_t)further(f, id, n->operand[k], axis));
+            h = expr_mix(h, (uint32_t)further(f, id, of, axis));
     }
     return (unsigned)h;
 }
@@ -103,6 +118,7 @@ expr_translates expr_find_translates(const expr_pool *p, job *j, const bool *liv
                             .place = job_array(j, nodes, sizeof *made.place),
                             .bent = job_array(j, nodes, sizeof *made.bent)};
     finder f = {.pool = p, .made = &made, .mask = (unsigned)room - 1};
+    f.swapped = job_array(j, nodes, sizeof *f.swapped);
     f.buckets = job_array(j, room, sizeof *f.buckets);
     memset(f.buckets, 0xff, room * sizeof *f.buckets); /* EXPR_NONE */
     for (expr_id id = 0; id < p->count; id++) {
@@ -113,6 +129,13 @@ expr_translates expr_find_translates(const expr_pool *p, job *j, const bool *liv
         made.first[id] = find(&f, id);
     }
     return made;
+}
+
+int expr_further(const expr_translates *t, expr_id a, expr_id b) {
+    for (int axis = AXES - 1; axis >= 0; axis--)
+        if (t->place[a].at[axis] != t->place[b].at[axis])
+            return t->place[b].at[axis] - t->place[a].at[axis];
+    return 0;
 }
 
 void expr_level(const expr_id *first, int nodes, int *counts) {

@@ -231,7 +231,7 @@ static double starved(const plan *p, const int64_t size[AXES]) {
    updates have no more than that: Cahn-Hilliard 271, 234 and 199 (8191²), the acoustic wave with a
    sponge 413 and 354 by packs of 2 and 4. */
 static double kept_apart(const plan *p, const int64_t size[AXES]) {
-    static const double shared = 0.48, ends = 0.2; /* for each point beyond the first */
+    static const double shared = 0.65, ends = 0.33; /* for each point beyond the first */
     const double each = !p->facts->model->arranged ? 0
                         : p->streamed.carries      ? shared
                         : p->facts->ends_of_x      ? ends

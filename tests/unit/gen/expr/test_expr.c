@@ -158,6 +158,42 @@ static void test_fluxes(void **state) {
     in_job(body_fluxes);
 }
 
+/* What flows in from the cell so far away: twice the product of the two, times their difference. */
+static expr_id inflow(expr_pool *p, int dx) {
+    const expr_id here = tap(p, 0), there = tap(p, dx), two = expr_constant(p, 2);
+    const expr_id twice = expr_make(p, EXPR_MULTIPLY, two, here, NONE);
+    const expr_id both = expr_make(p, EXPR_MULTIPLY, twice, there, NONE);
+    const expr_id difference = expr_make(p, EXPR_SUBTRACT, there, here, NONE);
+    return expr_make(p, EXPR_MULTIPLY, both, difference, NONE);
+}
+
+/* Both become copies: the difference begins with the further cell, signs and twos stand outside. */
+static void body_faces(job *j, void *unused) {
+    (void)unused;
+    expr_pool *p = expr_pool_new(j);
+    const expr_id root = expr_make(p, EXPR_ADD, inflow(p, 1), inflow(p, -1), NONE);
+    expr_id made;
+    optimise(j, p, DTYPE_DOUBLE, &root, 1, &made);
+    const bool *live = expr_live(p, j, &made, 1);
+    const expr_translates t = expr_find_translates(p, j, live);
+    const expr_id right = expr_make(p, EXPR_SUBTRACT, tap(p, 1), tap(p, 0), NONE);
+    const expr_id left = expr_make(p, EXPR_SUBTRACT, tap(p, 0), tap(p, -1), NONE);
+    assert_true(live[right] && live[left]);
+    int products[2] = {0, 0}; /* of each face u(0)·u(1), and that times the difference; twice all */
+    for (expr_id i = 0; i < p->count; i++)
+        if (live[i] && t.bent[i] && expr_get(p, i)->op == EXPR_MULTIPLY)
+            products[t.first[i] != i]++;
+    assert_true(products[0] == 3 && products[1] == 2);
+    const expr_id alone = inflow(p, -1);
+    optimise(j, p, DTYPE_DOUBLE, &alone, 1, &made);
+    assert_false(expr_live(p, j, &made, 1)[left]); /* no other one: it stays as it is */
+}
+
+static void test_faces(void **state) {
+    (void)state;
+    in_job(body_faces);
+}
+
 /* Sharing still works after the tables have grown many times, and operands come first. */
 static void body_growth(job *j, void *unused) {
     (void)unused;
@@ -379,10 +415,10 @@ static void test_counts(void **state) {
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(test_sharing),    cmocka_unit_test(test_quotients),
     cmocka_unit_test(test_translates), cmocka_unit_test(test_fluxes),
-    cmocka_unit_test(test_growth),     cmocka_unit_test(test_constants),
-    cmocka_unit_test(test_not_finite), cmocka_unit_test(test_neutral),
-    cmocka_unit_test(test_conditions), cmocka_unit_test(test_limits),
-    cmocka_unit_test(test_counts),
+    cmocka_unit_test(test_faces),      cmocka_unit_test(test_growth),
+    cmocka_unit_test(test_constants),  cmocka_unit_test(test_not_finite),
+    cmocka_unit_test(test_neutral),    cmocka_unit_test(test_conditions),
+    cmocka_unit_test(test_limits),     cmocka_unit_test(test_counts),
 };
 
 TEST_GROUP(expr, NULL, NULL)
