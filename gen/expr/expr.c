@@ -11,7 +11,6 @@ enum { FIRST_NODES = 64 };
 static_assert(EXPR_MAX_NODES == 131072 && EXPR_MAX_DEPTH == 20000 && EXPR_MAX_OPERATIONS == 1000000,
               "the sentences about limits say so");
 
-/* a+b and b+a, and the products, are the same bits. */
 bool expr_is_exchangeable(expr_op op) {
     return op == EXPR_ADD || op == EXPR_MULTIPLY;
 }

@@ -118,6 +118,7 @@ typedef struct expr_word {
 } expr_word;
 extern const expr_word expr_words[EXPR_OP_COUNT];
 
+/* Sums and products: the same bits with their operands exchanged. */
 bool expr_is_exchangeable(expr_op);
 
 /* An operation on plain numbers; truth values are 1 and 0. */
@@ -141,12 +142,13 @@ typedef struct expr_pool {
     int count, capacity;
     expr_id *buckets; /* open addressing by hash; a power of two */
     int bucket_count;
-    bool ordered; /* operations that only numbers without signed zeros exchange are two nodes */
+    bool ordered;      /* min(a, b) and min(b, a) are two nodes: their zeros may differ in sign */
     const char *limit; /* the sentence that says which limit was passed; NULL so far */
 } expr_pool;
 
 expr_pool *expr_pool_new(job *);
 
+/* A step of a hash. */
 static inline uint64_t expr_mix(uint64_t hash, uint64_t value) {
     hash = (hash ^ value) * UINT64_C(0x9e3779b97f4a7c15);
     return hash ^ hash >> 29;

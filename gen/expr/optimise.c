@@ -27,17 +27,17 @@ typedef struct rewriter {
     job *job;
     expr_pool *pool;
     dtype dtype;
-    expr_id *renamed;           /* nodes that were there at the start */
-    int *uses, *most;           /* and the most among moved copies */
-    bool *absorbed;             /* a part of its only user's sum */
-    bool *tapful;               /* differs from point to point; grows with the pool */
-    bool *reads;                /* an array; only of nodes that were there at the start */
-    int *divides;               /* how many live nodes are divided by a node */
-    bool *exact;                /* a function with steps takes it, or a comparison */
-    expr_translates translates; /* of the nodes that were there at the start */
+    expr_translates translates; /* this and the next are of nodes that were there at the start */
+    expr_id *renamed;
+    int *uses, *most; /* and the most among moved copies */
+    bool *absorbed;   /* a part of its only user's sum */
+    bool *reads;      /* an array */
+    int *divides;     /* how many live nodes are divided by a node */
+    bool *exact;      /* a function with steps takes it, or a comparison */
+    int *copies;      /* moved ones of a node that is not linear, with itself; else 0 */
     expr_id differences[MOST_DIFFERENCES];
     int difference_count;
-    int *copies; /* moved ones of a node that is not linear, with itself; else 0 */
+    bool *tapful; /* differs from point to point; grows with the pool */
     int tapful_count;
     term *terms; /* of the sum at hand */
     group *groups;
@@ -271,9 +271,9 @@ static void rewrite_node(rewriter *r, expr_id id) {
     }
 }
 
-/* Whether all that a sum is made of is a part of it alone: then who keeps the sum keeps nothing
-   else. */
-static bool is_closed(const rewriter *r, expr_id sum) {
+/* Whether all that differs from point to point in a sum is a part of it alone: then who keeps the
+   sum keeps nothing else. */
+static bool is_closed(rewriter *r, expr_id sum) {
     int depth = 0;
     r->stack[depth++] = sum;
     while (depth > 0) {
@@ -281,7 +281,7 @@ static bool is_closed(const rewriter *r, expr_id sum) {
         for (int k = 0; k < expr_words[n->op].operands; k++) {
             const expr_id of = n->operand[k];
             const expr_op op = expr_get(r->pool, of)->op;
-            if (expr_words[op].operands > 0 && r->most[of] > 1)
+            if (expr_words[op].operands > 0 && r->most[of] > 1 && holds_tap(r, of))
                 return false;
             if (additive(op))
                 r->stack[depth++] = of;
@@ -292,7 +292,7 @@ static bool is_closed(const rewriter *r, expr_id sum) {
 
 /* Whether a sum is computed by itself, because its moved copies are too: more of them than of what
    it is a part of. */
-static bool is_shared(const rewriter *r, expr_id part, expr_id of) {
+static bool is_shared(rewriter *r, expr_id part, expr_id of) {
     enum { LEAST = 3 }; /* operations: taking fewer apart saves as many */
     return r->copies[part] > 1 && r->copies[part] > r->copies[of] &&
            expr_get(r->pool, part)->written_out >= LEAST && is_closed(r, part);

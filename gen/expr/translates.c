@@ -68,7 +68,7 @@ static int further(const finder *f, expr_id id, expr_id operand, int axis) {
     return of->moves[axis] ? of->at[axis] - own->at[axis] : 0;
 }
 
-/* A leaf that is the same number for all points, as far as it says so itself. */
+/* What is added to a size or to the step, which have no place. */
 static int still(const expr_node *n) {
     return n->op == EXPR_POSITION && !position_is_place(n->index) ? n->d[0] : 0;
 }
