@@ -128,3 +128,8 @@ void dtype_store(dtype type, void *element, double value) {
     }
     memcpy(element, &n, dtype_words[type].bytes);
 }
+
+int dtype_compare(const void *a, const void *b) {
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}

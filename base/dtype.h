@@ -65,4 +65,7 @@ void dtype_print(dtype, const void *element, text *to);
 /* Writes a number that the type holds; real ones are rounded to it. */
 void dtype_store(dtype, void *element, double value);
 
+/* Orders doubles, for qsort. */
+int dtype_compare(const void *, const void *);
+
 #endif

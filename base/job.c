@@ -187,12 +187,22 @@ void job_defer(job *j, void (*call)(void *), void *what) {
     j->undos = u;
 }
 
-void job_keep(job *j, void *what) {
+static undo *take_undo(job *j, const void *what) {
     undo **link = &j->undos;
     while (*link != NULL && (*link)->what != what)
         link = &(*link)->next;
     assert(*link != NULL);
-    *link = (*link)->next;
+    undo *taken = *link;
+    *link = taken->next;
+    return taken;
+}
+
+void job_keep(job *j, void *what) {
+    (void)take_undo(j, what);
+}
+
+void job_undo(job *j, void *what) {
+    take_undo(j, what)->call(what);
 }
 
 /* What an inner job's body asks of the outer job may fail: then the outer one fails at once. */

@@ -60,10 +60,11 @@ char *job_copy(job *, const char *text, size_t length); /* NUL-terminated copy *
 char *job_string(job *, const char *text);              /* of all of it; NULL: NULL */
 char *job_print(job *, const char *format, ...) SG_PRINTF(2, 3);
 
-/* Calls undo(what) if the job fails later on, unless job_keep(what) comes first. An undo must not
-   fail the job itself. */
+/* Calls undo(what) if the job fails later on, unless job_keep(what) comes first; job_undo(what)
+   calls it at once instead. An undo must not fail the job itself. */
 void job_defer(job *, void (*undo)(void *), void *what);
 void job_keep(job *, void *what);
+void job_undo(job *, void *what);
 
 /* Ends the work with an error. file may be NULL and line 0 where there is none. */
 noreturn void job_fail(job *, fault, const char *file, int line, const char *format, ...)

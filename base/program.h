@@ -355,6 +355,14 @@ static inline bool program_has_ways(const program *p) {
     return program_is_grid(p) && p->grid.ways;
 }
 
+/* Whether launches read the array beyond a cell's own place. */
+static inline bool program_reaches(const program_array *a) {
+    bool reaches = false;
+    for (int axis = 0; axis < PROGRAM_AXES; axis++)
+        reaches |= a->grid.low[axis] > 0 || a->grid.high[axis] > 0;
+    return reaches;
+}
+
 /* The oldest level of the field of a written array, whose memory is written next; −1: none. */
 static inline int program_oldest(const program_array *written) {
     return written->grid.previous >= 0 ? written->grid.previous : written->grid.reads;

@@ -170,6 +170,14 @@ int text_whole(const char *digits, size_t length, int most) {
     return (int)value;
 }
 
+const char *text_next_word(job *j, const char **line) {
+    static const char blanks[] = " \t\r\n";
+    const char *word = *line != NULL ? *line + strspn(*line, blanks) : "";
+    const size_t length = strcspn(word, blanks);
+    *line = word + length;
+    return length > 0 ? job_copy(j, word, length) : NULL;
+}
+
 /* ---- names of components --------------------------------------------------------------------- */
 
 int component_number(const char *name, const char *whole) {
@@ -187,4 +195,8 @@ int component_compare(const char *a, const char *b) {
         return strcmp(a, b);
     const long one = strtol(a + head + 1, NULL, 10), other = strtol(b + head + 1, NULL, 10);
     return one != other ? (one > other) - (one < other) : strcmp(a, b);
+}
+
+int text_compare(const void *a, const void *b) {
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
 }

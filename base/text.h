@@ -40,12 +40,19 @@ const char *text_nearest(const char *word, const char *const *words, size_t coun
 /* The whole number that is all of `length` digits, if it is at most `most`; else −1. */
 int text_whole(const char *digits, size_t length, int most);
 
+/* The next of a line's words, which *line begins after then; NULL: there is none. *line may be
+   NULL. */
+const char *text_next_word(job *, const char **line);
+
 /* ---- names of components --------------------------------------------------------------------- */
 
 /* The number, from 1, of the component of `whole` that has this name; 0: it is none. */
 int component_number(const char *name, const char *whole);
 
-/* Orders names, those of components by their numbers, for qsort. */
+/* Orders names, those of components by their numbers. */
 int component_compare(const char *a, const char *b);
+
+/* Orders strings, by pointers to them, for qsort. */
+int text_compare(const void *, const void *);
 
 #endif

@@ -79,20 +79,20 @@ bool set_parameter(options *o, const option *option, const char *value) {
            option_misused("--set", value, "a finite number is needed");
 }
 
-bool set_initial(options *o, const option *option, const char *value) {
+static bool add_binding(bindings *to, const option *option, const char *value, const char *needed) {
     const size_t length = name_before_equals(value);
     if (length == 0 || value[length + 1] == '\0')
-        return option_misused(option->name, value, "NAME=EXPRESSION is needed");
-    bindings_add(&o->initials, value, length, value + length + 1);
+        return option_misused(option->name, value, needed);
+    bindings_add(to, value, length, value + length + 1);
     return true;
 }
 
+bool set_initial(options *o, const option *option, const char *value) {
+    return add_binding(&o->initials, option, value, "NAME=EXPRESSION is needed");
+}
+
 bool set_snapshot(options *o, const option *option, const char *value) {
-    const size_t length = name_before_equals(value);
-    if (length == 0 || value[length + 1] == '\0')
-        return option_misused(option->name, value, "NAME=FILE is needed, as in u=u-%06d.png");
-    bindings_add(&o->snapshots, value, length, value + length + 1);
-    return true;
+    return add_binding(&o->snapshots, option, value, "NAME=FILE is needed, as in u=u-%06d.png");
 }
 
 bool set_range(options *o, const option *option, const char *value) {

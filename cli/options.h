@@ -97,8 +97,6 @@ int command_run(const options *);
 int command_explain(const options *);
 int command_tune(const options *);
 int command_report(const options *);
-int command_doctor(const options *);
-int command_cache(const options *);
 
 /* ---- values of options ---------------------------------------------------------------------- */
 

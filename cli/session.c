@@ -122,9 +122,8 @@ int session_judge_size(const session *s, const sg_kernel *kernel) {
         fits = (info.dims > 1 || size[1] == 1) && (info.dims > 2 || size[2] == 1);
     if (fits)
         return EXIT_DONE;
-    return complain(EXIT_USAGE, NULL, "--size has %d extent%s, but %s has %d dimension%s", given,
-                    given == 1 ? "" : "s", sg_kernel_text(kernel, SG_TEXT_NAME), info.dims,
-                    info.dims == 1 ? "" : "s");
+    return complain(EXIT_USAGE, NULL, "--size has %s, but %s has %s", counted(given, "extent"),
+                    sg_kernel_text(kernel, SG_TEXT_NAME), counted(info.dims, "dimension"));
 }
 
 int session_judge_steps(const session *s, const char *spec, const sg_kernel *kernel) {

@@ -21,8 +21,7 @@ int64_t *layout_diagonals(job *j, const matrix *m, int64_t *count) {
     for (int64_t i = 0; i < list.entries; i++)
         sorted[i] = list.row[i] - (m->rows - 1);
     *count = list.entries;
-    job_keep(j, found);
-    assembly_free(found);
+    job_undo(j, found);
     return sorted;
 }
 

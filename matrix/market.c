@@ -359,8 +359,7 @@ static locale_t plain_locale(job *j) {
 }
 
 static void end_locale(job *j, locale_t plain) {
-    job_keep(j, (void *)plain);
-    freelocale(plain);
+    job_undo(j, (void *)plain);
 }
 
 void market_read(job *j, FILE *file, const char *name, assembly *out) {

@@ -176,11 +176,6 @@ static double run_steps(local *l, int64_t steps, bool alone) {
     return seconds;
 }
 
-static int by_size(const void *a, const void *b) {
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 /* The digest of all read arrays after the first run. */
 static uint64_t digest_arrays(local *l) {
     uint64_t sum = 0;
@@ -220,7 +215,7 @@ static void run_alone(rank *r, work *w, const sg_build_options *how) {
         lengthen(w, first);
     for (int i = 0; i < SAMPLES && r->status == SG_OK; i++)
         samples[i] = run_steps(&l, w->sample_steps, true);
-    qsort(samples, SAMPLES, sizeof *samples, by_size);
+    qsort(samples, SAMPLES, sizeof *samples, dtype_compare);
     out->alone = samples[SAMPLES / 2] / (double)w->sample_steps;
     if (l.kernel != NULL)
         snprintf(out->alone_plan, sizeof out->alone_plan, "%s",
@@ -262,7 +257,7 @@ static void run_together(rank *r, work *w) {
     sg_team_facts(r->team, &after);
     if (r->number == 0 && r->status == SG_OK) {
         result *out = &w->result;
-        qsort(samples, SAMPLES, sizeof *samples, by_size);
+        qsort(samples, SAMPLES, sizeof *samples, dtype_compare);
         out->together = samples[SAMPLES / 2] / steps;
         for (int i = 0; i < r->of->count; i++)
             out->team_digest += all[i];

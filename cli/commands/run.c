@@ -229,10 +229,9 @@ static void describe_json(const arrays *a, const sg_kernel *kernel, const steps 
 }
 
 static void describe(const arrays *a, const sg_kernel *kernel, const steps *made, text *out) {
-    const char *what = a->is_grid
-                           ? phrase("%" PRId64 " step%s of %s", made->made,
-                                    made->made == 1 ? "" : "s", in_extents(a->size, a->info.dims))
-                           : points_text(words_of(kernel), a->size[0]);
+    const char *what = a->is_grid ? phrase("%s of %s", counted(made->made, "step"),
+                                           in_extents(a->size, a->info.dims))
+                                  : points_text(words_of(kernel), a->size[0]);
     text_printf(out, "%s: %s in %s on the %s device\n  plan     %s\n", a->name, what,
                 in_seconds(made->seconds), a->session->device.device,
                 sg_kernel_text(kernel, SG_TEXT_PLAN));

@@ -223,10 +223,9 @@ void records_describe(const work *, checkpoint *);
 bool records_write(const work *, const checkpoint *, const char *path);
 int records_resume(work *);
 
-/* The checksums of a checkpoint (run_sums.c), which lie at `end`, and how many bytes they are.
-   Collective: rank 0 writes those of a file that is complete otherwise, and alone knows where it
-   ends; and whether those of --restart are right. */
-uint64_t sums_bytes(uint64_t end);
+/* The checksums of a checkpoint, which lie at `end`. Collective: rank 0 writes those of a file that
+   is complete otherwise, and alone knows where it ends; and whether those of --restart are right.
+ */
 void sums_write(local *, const char *path, uint64_t end);
 bool sums_compare(local *);
 

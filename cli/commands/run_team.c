@@ -297,12 +297,12 @@ static void report(const work *w, const ranks *r, session *s, json *j, text *out
     const arrays *a = w->arrays;
     const char *ranks = in_ranks(w->part.ranks, a->info.dims);
     text_printf(out,
-                "%s: %" PRId64 " step%s of %s in %s on the %s device\n"
+                "%s: %s of %s in %s on the %s device\n"
                 "  ranks    %d (%s), %s; %s of ghost cells by rank 0 in %s, %s\n"
                 "  plan     %s\n",
-                a->name, w->steps.made, w->steps.made == 1 ? "" : "s",
-                in_extents(a->size, a->info.dims), in_seconds(w->steps.seconds), s->device.device,
-                r->count, ranks, w->team.engine, counted(w->team.exchanges, "exchange"),
+                a->name, counted(w->steps.made, "step"), in_extents(a->size, a->info.dims),
+                in_seconds(w->steps.seconds), s->device.device, r->count, ranks, w->team.engine,
+                counted(w->team.exchanges, "exchange"),
                 in_seconds(w->team.exchange_seconds + w->team.hidden_seconds),
                 ranks_unhidden(w->team.exchange_seconds, w->team.hidden_seconds),
                 sg_kernel_text(w->kernel, SG_TEXT_PLAN));

@@ -144,8 +144,8 @@ void run_snapshots_report(const run_snapshots *s, const arrays *a, json *j, text
         char last[SNAPSHOT_NAME] = "";
         if (f->written > 0)
             snapshot_name(f->pattern, f->last, last);
-        text_printf(out, "  snapshot %s: %" PRId64 " file%s%s%s\n", name, f->written,
-                    f->written == 1 ? "" : "s", f->written > 0 ? ", the last one " : "", last);
+        text_printf(out, "  snapshot %s: %s%s%s\n", name, counted(f->written, "file"),
+                    f->written > 0 ? ", the last one " : "", last);
         json_add(j, "{ array %s files %" PRId64 " last %s", name, f->written,
                  f->written > 0 ? new_copy(last) : NULL);
         if (f->is_image && f->has_scale) {

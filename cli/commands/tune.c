@@ -45,8 +45,8 @@ static bool add_candidates(const sg_space *s, text *out) {
 
 static void add_space(const sg_space *s, text *out) {
     const words *w = words_of_kind(s->kind);
-    text_printf(out, "%s: %d candidate%s, %s, for %s (%s), %s", s->name, s->candidate_count,
-                s->candidate_count == 1 ? "" : "s", s->dtype, s->gpu, s->arch,
+    text_printf(out, "%s: %s, %s, for %s (%s), %s", s->name,
+                counted(s->candidate_count, "candidate"), s->dtype, s->gpu, s->arch,
                 size_text(w, s->size, s->dims));
     if (s->steps > 1)
         text_printf(out, ", %" PRId64 " steps", s->steps);

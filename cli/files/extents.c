@@ -23,8 +23,8 @@ static int wrong_shape(const arrays *a, const array *item, const char *other) {
 static int judge_grid(arrays *a, const array *item, const char **first) {
     const datafile *f = &item->file;
     if (f->dims != a->info.dims)
-        return complain(EXIT_DATA, item->input, "the array has %d dimension%s, but %s has %d",
-                        f->dims, f->dims == 1 ? "" : "s", a->name, a->info.dims);
+        return complain(EXIT_DATA, item->input, "the array has %s, but %s has %d",
+                        counted(f->dims, "dimension"), a->name, a->info.dims);
     if (f->size[0] == 0 || f->size[1] == 0 || f->size[2] == 0)
         return complain(EXIT_DATA, item->input, "a grid without elements");
     if (*first == NULL && a->size[0] == 0)

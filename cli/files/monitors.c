@@ -212,8 +212,8 @@ static void describe(const monitored *one, json *j, text *out) {
     if (last >= 0)
         text_printf(out, "%s after step %" PRId64 ", ",
                     element_text(DTYPE_DOUBLE, &one->values[last]), one->steps[last]);
-    text_printf(out, "%d sample%s%s%s\n", one->count, one->count == 1 ? "" : "s",
-                one->path != NULL ? " in " : "", one->path != NULL ? one->path : "");
+    text_printf(out, "%s%s%s\n", counted(one->count, "sample"), one->path != NULL ? " in " : "",
+                one->path != NULL ? one->path : "");
 }
 
 int monitors_save(monitors *m, json *j, text *out) {

@@ -169,9 +169,9 @@ static void add_heading(const page *p, text *out) {
     }
     if (wrong > 0)
         text_printf(out,
-                    "<p class=\"bad\">%d candidate%s computed wrong values: a defect to report; "
+                    "<p class=\"bad\">%s computed wrong values: a defect to report; "
                     "see the table.</p>\n",
-                    wrong, wrong == 1 ? "" : "s");
+                    counted(wrong, "candidate"));
     add_facts(p, out);
     text_add(out, "</header>\n");
 }

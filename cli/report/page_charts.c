@@ -253,10 +253,10 @@ static void add_drift_text(const page_drifts *all, const double range[2], text *
         widen(temperature, all->list[i].temperature);
     }
     text_printf(out,
-                "<section id=\"drift\">\n<h2>Drift</h2>\n<p>A right kernel was timed again %d "
-                "time%s during the sweep. It took %.3g to %.3g of its first time%s%s. Only the "
+                "<section id=\"drift\">\n<h2>Drift</h2>\n<p>A right kernel was timed again "
+                "%s during the sweep. It took %.3g to %.3g of its first time%s%s. Only the "
                 "finals tell candidates apart that differ by less.</p>\n",
-                all->count, all->count == 1 ? "" : "s", range[0], range[1],
+                counted(all->count, "time"), range[0], range[1],
                 in_range(", the clock was at ", "MHz", clock[0], clock[1]),
                 in_range(", the GPU at ", "°C", temperature[0], temperature[1]));
 }

@@ -208,9 +208,9 @@ void page_write_table(const page *p, text *out) {
     }
     text_printf(out,
                 "<section id=\"candidates\">\n<h2>Every candidate</h2>\n<details%s>"
-                "\n<summary>%d candidate%s, the fastest first</summary>\n<table>\n<thead><tr>"
+                "\n<summary>%s, the fastest first</summary>\n<table>\n<thead><tr>"
                 "<th scope=\"col\">plan</th>",
-                p->count <= 40 ? " open" : "", p->count, p->count == 1 ? "" : "s");
+                p->count <= 40 ? " open" : "", counted(p->count, "candidate"));
     for (int i = 0; i < COLUMNS; i++)
         if (used[i])
             text_printf(out, "<th scope=\"col\">%s</th>", columns[i].name);

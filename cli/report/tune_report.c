@@ -156,9 +156,8 @@ static void add_again(const sg_tuning *t, text *out) {
         temperature[0] = fmin(temperature[0], t->drifts[i].temperature);
         temperature[1] = fmax(temperature[1], t->drifts[i].temperature);
     }
-    text_printf(out, "  drift    %.1f %% at most, of a kernel timed again %d time%s%s%s\n",
-                100 * t->drift, t->drift_count, t->drift_count == 1 ? "" : "s",
-                in_range(", at ", "MHz", clock[0], clock[1]),
+    text_printf(out, "  drift    %.1f %% at most, of a kernel timed again %s%s%s\n", 100 * t->drift,
+                counted(t->drift_count, "time"), in_range(", at ", "MHz", clock[0], clock[1]),
                 in_range(", ", "degrees", temperature[0], temperature[1]));
 }
 

@@ -118,13 +118,9 @@ static void parse_word(parser *p, const char *word) {
 
 void pattern_schedule_parse(job *j, const pattern_words *w, const char *line, const char *where,
                             pattern_schedule *out) {
-    static const char blanks[] = " \t\r\n";
     parser p = {.job = j, .where = where, .words = w, .out = out};
-    for (line = line != NULL ? line : ""; *(line += strspn(line, blanks)) != '\0';) {
-        const size_t length = strcspn(line, blanks);
-        parse_word(&p, job_copy(j, line, length));
-        line += length;
-    }
+    for (const char *word; (word = text_next_word(j, &line)) != NULL;)
+        parse_word(&p, word);
 }
 
 /* ---- algorithms ------------------------------------------------------------------------------ */

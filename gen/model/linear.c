@@ -334,7 +334,7 @@ model *separable_pass(job *j, const model *whole, const separable *s, int k, con
                 k == 0 ? whole->sides[a][side] : (model_side){.kind = BOUNDARY_FIXED};
     m->low[axis] = m->arrays[0].low[axis] = whole->low[axis];
     m->high[axis] = m->arrays[0].high[axis] = whole->high[axis];
-    m->radius = m->low[axis] > m->high[axis] ? m->low[axis] : m->high[axis];
+    model_set_radius(m);
     m->points = m->low[axis] + 1 + m->high[axis];
     expr_id sum = EXPR_NONE;
     for (int i = 0; i < m->points; i++) {

@@ -18,6 +18,13 @@ size_t model_cell_bytes(const model *m) {
     return most;
 }
 
+int model_grids(const model *m, int field) {
+    int count = 0;
+    for (const model_field *f = m->fields; f < m->fields + field; f++)
+        count += (f->use != USE_OUT) * f->levels + (f->use != USE_IN);
+    return count;
+}
+
 bool model_is_narrow(const model *m) {
     bool some = false;
     for (int f = 0; f < m->field_count; f++)
@@ -104,7 +111,7 @@ double model_grid_points(const model *m, const int64_t size[AXES]) {
 }
 
 static void add_count(text *out, int count, const char *noun) {
-    text_printf(out, "%d %s%s", count, noun, count == 1 ? "" : "s");
+    text_add(out, text_count(out->job, count, noun));
 }
 
 void model_describe(const model *m, text *out) {
@@ -332,4 +339,11 @@ void model_default_size(int dims, bool gpu, int64_t size[AXES]) {
     static const int64_t edge[2][AXES] = {{1 << 20, 1024, 128}, {1 << 26, 8192, 512}};
     for (int axis = 0; axis < AXES; axis++)
         size[axis] = axis < dims ? edge[gpu][dims - 1] : 1;
+}
+
+void model_set_radius(model *m) {
+    for (int axis = 0; axis < AXES; axis++) {
+        m->radius = m->low[axis] > m->radius ? m->low[axis] : m->radius;
+        m->radius = m->high[axis] > m->radius ? m->high[axis] : m->radius;
+    }
 }

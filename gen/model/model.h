@@ -186,6 +186,10 @@ dtype model_storage(const model *, int field);
 size_t model_cell_bytes(const model *);
 bool model_is_narrow(const model *);
 
+/* The order of a kernel's grids: for each field its current values, its previous ones, its new
+   ones, as far as it has them. How many there are before a field, or of all. */
+int model_grids(const model *, int field);
+
 /* Whether every side that the shape reaches over is fixed. */
 bool model_all_fixed(const model *);
 
@@ -359,6 +363,9 @@ void conditions_judge(job *, const model *, const condition *, int count, condit
 
 /* A copy that lives in the job. */
 condition_sides conditions_copy(job *, const condition_sides *);
+
+/* The radius, by how far taps reach. */
+void model_set_radius(model *);
 
 /* The size that is planned for by default: 512³, 8192² or 2^26 on a GPU, 128³, 1024² or 2^20 on the
  * cpu device. */

@@ -347,8 +347,8 @@ void system_describe(const system_model *s, text *out) {
     int taps = 0;
     for (int k = 0; k < s->stage_count; k++)
         taps += s->stages[k].model->points;
-    text_printf(out, "%dD system of %d stage%s, %d tap%s, radius %d", s->whole->dims,
-                s->stage_count, s->stage_count == 1 ? "" : "s", taps, taps == 1 ? "" : "s",
+    text_printf(out, "%dD system of %s, %s, radius %d", s->whole->dims,
+                text_count(out->job, s->stage_count, "stage"), text_count(out->job, taps, "tap"),
                 s->whole->radius);
 }
 

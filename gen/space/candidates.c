@@ -3,7 +3,6 @@
    of stencils and convolutions what the planner compares, with its estimates. */
 #include "gen/space/space.h"
 #include "gen/stencil/method.h"
-#include "gen/stencil/schedule.h"
 
 #include <assert.h>
 #include <string.h>
@@ -313,7 +312,7 @@ static bool has_key(int m, int dims, const char *word) {
     const method *of = methods[m];
     for (int k = 0; k < SCHEDULE_KEYS; k++)
         if (strcmp(word, schedule_keys[k].word) == 0)
-            return schedule_keys[k].who == SCHEDULE_COARSEN ? of->walk(dims) >= 0
+            return schedule_keys[k].who == SCHEDULE_COARSEN ? method_walk(of, dims) >= 0
                    : schedule_keys[k].who == 0              ? true
                                                : (of->keys & schedule_keys[k].who) != 0;
     return true;

@@ -5,7 +5,6 @@
    others. */
 #include "gen/space/space.h"
 #include "gen/stencil/method.h"
-#include "gen/stencil/schedule.h"
 #include "gen/system/system.h"
 
 #include <math.h>

@@ -63,8 +63,8 @@ static void read_axis(lua_State *L, const model *m, const char *where, model_sid
 
 void spec_check_axis(lua_State *L, const char *where, int axis, int dims, int axes) {
     if (axis >= dims)
-        spec_fail(L, "%s.%c: the stencil has %d dimension%s", where, axis_names[axis], dims,
-                  dims == 1 ? "" : "s");
+        spec_fail(L, "%s.%c: the stencil has %s", where, axis_names[axis],
+                  text_count(spec_of(L)->job, dims, "dimension"));
     if (axis >= axes)
         spec_fail(L, "%s.%c: only x and y are shared out so", where, axis_names[axis]);
 }

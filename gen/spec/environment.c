@@ -3,7 +3,6 @@
    the vocabulary. */
 #include "gen/spec/state.h"
 #include "gen/stencil/method.h"
-#include "gen/stencil/schedule.h"
 
 #include <lualib.h>
 #include <math.h>

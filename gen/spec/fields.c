@@ -4,7 +4,6 @@
 
 #include "base/text.h"
 #include "gen/stencil/method.h"
-#include "gen/stencil/schedule.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -41,11 +40,6 @@ static char *copy_name(lua_State *L, int index, const char *where) {
     return job_string(spec_of(L)->job, name);
 }
 
-static int compare_numbers(const void *a, const void *b) {
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 /* The list on the top of the stack, with each number as the dtype holds it. */
 static double *read_numbers(lua_State *L, const char *where, dtype type, int count) {
     double *values = spec_array(L, (size_t)count, sizeof *values);
@@ -64,7 +58,7 @@ static void read_values(lua_State *L, const char *where, dtype type, model_conte
     if (count == 0)
         spec_fail(L, "%s: there must be 1 to %d numbers", where, MOST_CONTENT);
     double *values = read_numbers(L, where, type, count);
-    qsort(values, (size_t)count, sizeof *values, compare_numbers);
+    qsort(values, (size_t)count, sizeof *values, dtype_compare);
     for (int i = 0; i < count; i++)
         if (i == 0 || values[i] != values[i - 1])
             values[out->count++] = values[i];
@@ -159,8 +153,7 @@ static void read_table(lua_State *L, model *m, dtype storage, bool *scratch) {
     const char *names[MAX_FIELDS];
     bool is_scratch = false;
     int scratch_count = 0;
-    if (!lua_istable(L, -1))
-        spec_fail_expected(L, "fields", NULL, "a table such as { u = \"inout\", c = \"in\" }", -1);
+    spec_need(L, LUA_TTABLE, "fields", NULL, "a table such as { u = \"inout\", c = \"in\" }");
     for (lua_pushnil(L); lua_next(L, -2) != 0; lua_pop(L, 1)) {
         if (m->field_count == MAX_FIELDS)
             spec_fail(L, "fields: more than %d", MAX_FIELDS);
@@ -273,8 +266,7 @@ const char **spec_method_words(job *j) {
 static void read_axes(lua_State *L, const model *m, const char *key, int axes, int *out) {
     const char *where = job_print(spec_of(L)->job, "schedule.%s", key);
     if (spec_get(L, -1, key)) {
-        if (!lua_istable(L, -1))
-            spec_fail_expected(L, where, NULL, "a table such as { x = 32, y = 8 }", -1);
+        spec_need(L, LUA_TTABLE, where, NULL, "a table such as { x = 32, y = 8 }");
         spec_check_keys(L, -1, where, spec_axis_keys);
         for (int axis = 0; axis < AXES; axis++, lua_pop(L, 1))
             if (spec_get(L, -1, spec_axis_keys[axis].name)) {
@@ -287,8 +279,7 @@ static void read_axes(lua_State *L, const model *m, const char *key, int axes, i
 
 void spec_read_schedule(lua_State *L, int table, model *m) {
     if (spec_get(L, table, "schedule")) {
-        if (!lua_istable(L, -1))
-            spec_fail_expected(L, "schedule", NULL, "a table", -1);
+        spec_need(L, LUA_TTABLE, "schedule", NULL, "a table");
         job *j = spec_of(L)->job;
         spec_check_keys(L, -1, "schedule", spec_schedule_keys(j));
         if (spec_get(L, -1, "method"))

@@ -76,6 +76,11 @@ void spec_fail_expected(lua_State *L, const char *where, const char *key, const 
               key != NULL ? key : "", expected, spec_describe(L, index));
 }
 
+void spec_need(lua_State *L, int type, const char *where, const char *key, const char *expected) {
+    if (lua_type(L, -1) != type)
+        spec_fail_expected(L, where, key, expected, -1);
+}
+
 static const char *join(job *j, const char *const *words, size_t count) {
     text t = text_new(j);
     for (size_t i = 0; i < count; i++)
@@ -225,14 +230,14 @@ int spec_whole(lua_State *L, int index, const char *where, const char *key, int 
 void spec_check_count(lua_State *L, const char *function, int count) {
     const int got = lua_gettop(L);
     if (got != count)
-        spec_fail(L, "%s takes %d argument%s, got %d", function, count, count == 1 ? "" : "s", got);
+        spec_fail(L, "%s takes %s, got %d", function,
+                  text_count(spec_of(L)->job, count, "argument"), got);
 }
 
 bool spec_flag(lua_State *L, int table, const char *key) {
     bool flag = false;
     if (spec_get(L, table, key)) {
-        if (lua_type(L, -1) != LUA_TBOOLEAN)
-            spec_fail_expected(L, key, NULL, "true or false", -1);
+        spec_need(L, LUA_TBOOLEAN, key, NULL, "true or false");
         flag = lua_toboolean(L, -1);
     }
     lua_pop(L, 1);
@@ -256,10 +261,14 @@ int spec_get_word(lua_State *L, int table, const char *key, const char *const *w
     return fallback;
 }
 
+static void name_dtypes(const char **words, int count) {
+    for (int i = 0; i < count; i++)
+        words[i] = dtype_words[i].name;
+}
+
 dtype spec_get_storage(lua_State *L, int table, const char *where, dtype type, dtype fallback) {
     const char *words[DTYPE_REALS];
-    for (int i = 0; i < DTYPE_REALS; i++)
-        words[i] = dtype_words[i].name;
+    name_dtypes(words, DTYPE_REALS);
     dtype storage = fallback;
     if (spec_get(L, table, "storage"))
         storage = (dtype)spec_word(L, -1, where, words, DTYPE_REALS);
@@ -273,7 +282,6 @@ dtype spec_get_storage(lua_State *L, int table, const char *where, dtype type, d
 
 dtype spec_get_dtype(lua_State *L, int table, const char *key, int count, dtype fallback) {
     const char *words[DTYPE_COUNT];
-    for (int i = 0; i < count; i++)
-        words[i] = dtype_words[i].name;
+    name_dtypes(words, count);
     return (dtype)spec_get_word(L, table, key, words, count, (int)fallback);
 }

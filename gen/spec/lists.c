@@ -64,24 +64,19 @@ bool spec_read_function(lua_State *L, int table, const char *key, model *m, int 
         spec_no_function(L, m);
         return false;
     }
-    if (lua_type(L, -1) != LUA_TFUNCTION)
-        spec_fail_expected(L, key, NULL, "a function", -1);
+    spec_need(L, LUA_TFUNCTION, key, NULL, "a function");
     spec_update u = {.name = job_print(s->job, "the function %s", key), .model = m};
     s->update = &u;
     s->serial++;
-    const int base = lua_gettop(L) - 1;
     for (int i = 0; i < operands; i++)
         spec_push_expr(L, expr_tap(s->pool, i, (const int[AXES]){0}), true);
     spec_push_parameters(L);
     spec_push_positions(L);
-    lua_call(L, operands + 2, LUA_MULTRET);
-    const int results = lua_gettop(L) - base;
-    if (results != 1)
-        spec_fail(L, "%s returns %d values instead of one", key, results);
+    spec_call_one(L, key, operands + 2);
     const expr_id value = get_result(L, key, truth);
     check_operations(L, m, key, value);
     add_output(m, key, value);
-    lua_settop(L, base);
+    lua_pop(L, 1);
     s->update = NULL;
     return true;
 }
@@ -119,8 +114,7 @@ void spec_read_pattern(lua_State *L, int table, const pattern_words *w, pattern_
     if (w->format_count > 0)
         out->format = read_choice(L, table, "format", w->formats, w->format_count);
     if (spec_get(L, table, "schedule")) {
-        if (!lua_istable(L, -1))
-            spec_fail_expected(L, "schedule", NULL, "a table such as { threads = 256 }", -1);
+        spec_need(L, LUA_TTABLE, "schedule", NULL, "a table such as { threads = 256 }");
         spec_key keys[PATTERN_NUMBERS + 1] = {{NULL, NULL}};
         for (int i = 0; i < w->number_count; i++)
             keys[i] = (spec_key){w->numbers[i].name, NULL};
@@ -149,8 +143,7 @@ static bool is_function(lua_State *L, int table) {
 
 /* The value on the top of the stack. A whole number is Lua's own, which a double may not hold. */
 static pattern_value read_identity(lua_State *L, dtype type) {
-    if (lua_type(L, -1) != LUA_TNUMBER)
-        spec_fail_expected(L, "identity", NULL, "a number", -1);
+    spec_need(L, LUA_TNUMBER, "identity", NULL, "a number");
     const double value = lua_tonumber(L, -1);
     if (type < DTYPE_REALS) {
         if (isnan(value))
@@ -185,8 +178,7 @@ static void read_named(lua_State *L, int table, model *m, const char *const *mor
         words[OPERATOR_COUNT + i] = more[i];
     *which = OPERATOR_SUM;
     if (spec_get(L, table, "op")) {
-        if (lua_type(L, -1) != LUA_TSTRING)
-            spec_fail_expected(L, "op", NULL, "an operator's name or a function", -1);
+        spec_need(L, LUA_TSTRING, "op", NULL, "an operator's name or a function");
         *which = spec_word(L, -1, "op", words, OPERATOR_COUNT + more_count);
     }
     lua_pop(L, 1);

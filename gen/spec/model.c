@@ -221,10 +221,7 @@ void spec_finish_stage(lua_State *L, model *m, const expr_id outputs[MAX_FIELDS]
     count_operations(s->job, m);
     if (m->shape == SHAPE_CONVOLUTION)
         m->separable = separable_new(s->job, m);
-    for (int axis = 0; axis < AXES; axis++) {
-        m->radius = m->low[axis] > m->radius ? m->low[axis] : m->radius;
-        m->radius = m->high[axis] > m->radius ? m->high[axis] : m->radius;
-    }
+    model_set_radius(m);
 }
 
 /* ---- constants ------------------------------------------------------------------------------- */

@@ -63,33 +63,27 @@ static expr_id run_inject(lua_State *L, const char *where, bool named, model *m)
     spec_state *s = spec_of(L);
     spec_update u = {
         .name = job_print(s->job, "the function %s", where), .model = m, .dims = m->dims};
-    if (lua_type(L, -1) != LUA_TFUNCTION)
-        spec_fail_expected(L, where, NULL, "a function", -1);
+    spec_need(L, LUA_TFUNCTION, where, NULL, "a function");
     s->update = &u;
     s->serial++;
-    const int base = lua_gettop(L) - 1;
     spec_push_expr(L, expr_tap(s->pool, m->array_count, (const int[AXES]){0}), true);
     spec_push_fields(L, m, named);
     spec_push_parameters(L);
-    lua_call(L, 3, LUA_MULTRET);
-    const int results = lua_gettop(L) - base;
-    if (results != 1)
-        spec_fail(L, "%s returns %d values instead of one", where, results);
+    spec_call_one(L, where, 3);
     const expr_id value =
         spec_to_output(L, job_print(s->job, "the value that %s returns", where), "f");
     check_centre(L, u.name, &u);
-    lua_settop(L, base);
-    s->update = NULL;
-    lua_pushnil(L); /* for the caller, who pops the function */
+    s->update = NULL; /* the value stays for the caller, who pops the function */
     return value;
 }
 
 /* The set whose description is on the top of the stack. */
-static void read_set(lua_State *L, bool named, model *m, model_set *set) {
+static void read_set(lua_State *L, bool named, model *m, const char *name) {
     job *j = spec_of(L)->job;
+    model_set *set = &m->sets[m->set_count++];
+    set->name = name;
     const char *where = job_print(j, "points.%s", set->name);
-    if (!lua_istable(L, -1))
-        spec_fail_expected(L, where, NULL, "a table such as { field = \"u\", sample = true }", -1);
+    spec_need(L, LUA_TTABLE, where, NULL, "a table such as { field = \"u\", sample = true }");
     spec_check_keys(L, -1, where, spec_set_keys);
     set->field = find_field(L, job_print(j, "%s.field", where), m);
     const bool samples = spec_flag(L, lua_gettop(L), "sample");
@@ -110,38 +104,33 @@ static void read_set(lua_State *L, bool named, model *m, model_set *set) {
     lua_pop(L, 1);
 }
 
-static int compare_names(const void *a, const void *b) {
-    return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
-/* Sets and monitors are read in the order of their names: a table has none of its own. `sets` is
-   what they are called in an error. */
-static int read_names(lua_State *L, const char *key, const char *sets, const char **names) {
+/* A key with named descriptions. They are read in the order of their names, as a table has none of
+   its own. `what` they are called in an error. */
+static void read_named(lua_State *L, int table, const char *key, const char *what,
+                       const char *expected, bool named, model *m,
+                       void (*read)(lua_State *, bool named, model *, const char *name)) {
+    const char *names[MAX_SETS];
     int count = 0;
-    for (lua_pushnil(L); lua_next(L, -2) != 0; lua_pop(L, 1)) {
-        if (count == MAX_SETS)
-            spec_fail(L, "%s: more than %d%s", key, MAX_SETS, sets);
-        const char *name = spec_name(L, -2, key);
-        names[count++] = job_string(spec_of(L)->job, name);
-    }
-    qsort(names, (size_t)count, sizeof *names, compare_names);
-    return count;
-}
-
-void spec_read_points(lua_State *L, int table, bool named, model *m) {
-    if (spec_get(L, table, "points")) {
-        if (!lua_istable(L, -1))
-            spec_fail_expected(L, "points", NULL,
-                               "a table such as { rec = { field = \"u\", sample = true } }", -1);
-        const char *names[MAX_SETS];
-        m->set_count = read_names(L, "points", " sets", names);
-        for (int i = 0; i < m->set_count; i++, lua_pop(L, 1)) {
-            m->sets[i].name = names[i];
-            spec_get(L, -1, m->sets[i].name);
-            read_set(L, named, m, &m->sets[i]);
+    if (spec_get(L, table, key)) {
+        spec_need(L, LUA_TTABLE, key, NULL, expected);
+        for (lua_pushnil(L); lua_next(L, -2) != 0; lua_pop(L, 1)) {
+            if (count == MAX_SETS)
+                spec_fail(L, "%s: more than %d%s", key, MAX_SETS, what);
+            const char *name = spec_name(L, -2, key);
+            names[count++] = job_string(spec_of(L)->job, name);
+        }
+        qsort(names, (size_t)count, sizeof *names, text_compare);
+        for (int i = 0; i < count; i++, lua_pop(L, 1)) {
+            spec_get(L, -1, names[i]);
+            read(L, named, m, names[i]);
         }
     }
     lua_pop(L, 1);
+}
+
+void spec_read_points(lua_State *L, int table, bool named, model *m) {
+    read_named(L, table, "points", " sets",
+               "a table such as { rec = { field = \"u\", sample = true } }", named, m, read_set);
 }
 
 /* ---- monitors -------------------------------------------------------------------------------- */
@@ -198,18 +187,18 @@ static model *new_map(lua_State *L, const model *m, const char *name) {
 }
 
 /* The monitor whose description is on the top of the stack. */
-static void read_monitor(lua_State *L, bool named, const model *m, model_monitor *out) {
+static void read_monitor(lua_State *L, bool named, model *m, const char *name) {
     job *j = spec_of(L)->job;
+    model_monitor *out = &m->monitors[m->monitor_count++];
+    out->name = name;
     const char *where = job_print(j, "monitors.%s", out->name);
     expr_id value[MAX_FIELDS];
-    if (!lua_istable(L, -1))
-        spec_fail_expected(L, where, NULL, "a table such as { op = \"max\", map = ... }", -1);
+    spec_need(L, LUA_TTABLE, where, NULL, "a table such as { op = \"max\", map = ... }");
     spec_check_keys(L, -1, where, spec_monitor_keys);
     read_op(L, job_print(j, "%s.op", where), m->dtype, out);
     out->map = new_map(L, m, out->name);
     spec_get(L, -1, "map");
-    if (lua_type(L, -1) != LUA_TFUNCTION)
-        spec_fail_expected(L, job_print(j, "%s.map", where), NULL, "a function", -1);
+    spec_need(L, LUA_TFUNCTION, job_print(j, "%s.map", where), NULL, "a function");
     spec_update u = {.name = job_print(j, "the function %s.map", where),
                      .model = out->map,
                      .grid = true,
@@ -231,17 +220,6 @@ static void read_monitor(lua_State *L, bool named, const model *m, model_monitor
 }
 
 void spec_read_monitors(lua_State *L, int table, bool named, model *m) {
-    if (spec_get(L, table, "monitors")) {
-        if (!lua_istable(L, -1))
-            spec_fail_expected(L, "monitors", NULL,
-                               "a table such as { r = { op = \"max\", map = ... } }", -1);
-        const char *names[MAX_SETS];
-        m->monitor_count = read_names(L, "monitors", "", names);
-        for (int i = 0; i < m->monitor_count; i++, lua_pop(L, 1)) {
-            m->monitors[i].name = names[i];
-            spec_get(L, -1, m->monitors[i].name);
-            read_monitor(L, named, m, &m->monitors[i]);
-        }
-    }
-    lua_pop(L, 1);
+    read_named(L, table, "monitors", "", "a table such as { r = { op = \"max\", map = ... } }",
+               named, m, read_monitor);
 }

@@ -395,10 +395,8 @@ static spec *load_text(job *j, const char *path, const char *text, const spec_co
     job_set_escape(j, NULL, NULL);
     if (status != LUA_OK)
         fail(s, status);
-    job_keep(j, s);
-    close_state(s);
-    job_keep(j, &load->plain);
-    free_locale(&load->plain);
+    job_undo(j, s);
+    job_undo(j, &load->plain);
     return load->result;
 }
 

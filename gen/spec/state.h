@@ -102,6 +102,8 @@ const char *spec_with_article(job *, const char *noun);         /* "a table", "a
 const char *spec_number_text(job *, double value);
 noreturn void spec_fail_expected(lua_State *, const char *where, const char *key,
                                  const char *expected, int index);
+/* Fails unless the value on the top is of this type of Lua's. */
+void spec_need(lua_State *, int type, const char *where, const char *key, const char *expected);
 noreturn void spec_fail_unknown(lua_State *, const char *kind, const char *where, int index,
                                 const char *const *known, size_t count);
 void spec_check_keys(lua_State *, int table, const char *where, const spec_key *keys);
@@ -194,6 +196,9 @@ int spec_derivative(lua_State *);
 int spec_laplacian(lua_State *);
 extern const spec_key spec_derivative_keys[], spec_laplacian_keys[], spec_axis_keys[];
 
+/* update.c: the one value that a function of `arguments` returns, which takes its place. */
+void spec_call_one(lua_State *, const char *name, int arguments);
+
 /* fields.c: the keys fields and parameters; true where the key is there */
 bool spec_read_fields(lua_State *, int table, model *, dtype storage);
 /* The same of a system: scratch[i] says of field i that it lives inside a step. The model has it as
@@ -219,7 +224,7 @@ void spec_check_axis(lua_State *, const char *where, int axis, int dims, int axe
 
 /* fields.c: schedule */
 void spec_read_schedule(lua_State *, int table, model *);
-const spec_key *spec_schedule_keys(job *); /* of gen/stencil/schedule.h */
+const spec_key *spec_schedule_keys(job *); /* of gen/stencil/plan.h */
 const char **spec_method_words(job *);     /* by the table of methods */
 
 /* update.c: the update function */

@@ -144,8 +144,7 @@ static void build_linear(lua_State *L, stencil_reading *b) {
 /* The value of the key `update` is on the top of the stack. */
 static void build_update(lua_State *L, stencil_reading *b) {
     model *m = b->model;
-    if (lua_type(L, -1) != LUA_TFUNCTION)
-        spec_fail_expected(L, "update", NULL, "a function", -1);
+    spec_need(L, LUA_TFUNCTION, "update", NULL, "a function");
     spec_update u = {.name = "an update function", .model = m, .grid = true, .dims = m->dims};
     spec_run_update(L, lua_gettop(L), b->named, &u, b->outputs);
     m->dims = u.dims != 0 ? u.dims : u.least_dims;

@@ -118,9 +118,7 @@ static void run_update(lua_State *L, system_reading *r, stage_reading *stage) {
 static void read_stage(lua_State *L, system_reading *r, stage_reading *stage) {
     job *j = spec_of(L)->job;
     const char *where = job_print(j, "stages[%d]", r->count + 1);
-    if (!lua_istable(L, -1))
-        spec_fail_expected(L, where, NULL, "a table such as { update = function(f, p) ... end }",
-                           -1);
+    spec_need(L, LUA_TTABLE, where, NULL, "a table such as { update = function(f, p) ... end }");
     spec_check_keys(L, -1, where, spec_stage_keys);
     stage->times = spec_get_whole(L, -1, where, "times", 1, SYSTEM_TIMES, 1);
     r->calls += stage->times;
@@ -131,8 +129,7 @@ static void read_stage(lua_State *L, system_reading *r, stage_reading *stage) {
                   "%s: update is missing: a function that returns the fields that the stage "
                   "writes",
                   where);
-    if (lua_type(L, -1) != LUA_TFUNCTION)
-        spec_fail_expected(L, where, "update", "a function", -1);
+    spec_need(L, LUA_TFUNCTION, where, "update", "a function");
     run_update(L, r, stage);
     lua_pop(L, 1);
 }
@@ -140,8 +137,7 @@ static void read_stage(lua_State *L, system_reading *r, stage_reading *stage) {
 static void read_stages(lua_State *L, system_reading *r) {
     if (!spec_get(L, 1, "stages"))
         spec_fail(L, "stages are missing: a list such as { { update = function(f, p) ... end } }");
-    if (!lua_istable(L, -1))
-        spec_fail_expected(L, "stages", NULL, "a list of tables", -1);
+    spec_need(L, LUA_TTABLE, "stages", NULL, "a list of tables");
     const int count = spec_list(L, -1, "stages", SYSTEM_STAGES);
     if (count == 0)
         spec_fail(L, "stages: the list is empty; a system has at least one stage");
@@ -214,10 +210,8 @@ static void add_field(const system_reading *r, const stage_reading *stage, int f
 static void find_shape(const system_reading *r, const stage_reading *stage, model *m) {
     for (int i = 0; i < r->all->array_count; i++)
         for (int axis = 0; axis < AXES; axis++) {
-            if (stage->low[i][axis] > m->low[axis])
-                m->low[axis] = stage->low[i][axis];
-            if (stage->high[i][axis] > m->high[axis])
-                m->high[axis] = stage->high[i][axis];
+            m->low[axis] = larger(m->low[axis], stage->low[i][axis]);
+            m->high[axis] = larger(m->high[axis], stage->high[i][axis]);
         }
 }
 

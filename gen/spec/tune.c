@@ -3,7 +3,6 @@
 #include "gen/model/model.h"
 #include "gen/spec/state.h"
 #include "gen/stencil/method.h"
-#include "gen/stencil/schedule.h"
 
 #include <string.h>
 
@@ -37,8 +36,7 @@ static bool begin_key(reading *r, const char *name) {
     r->key = &r->tuning->keys[r->tuning->key_count];
     *r->key = (tuning_key){.name = name};
     r->where = job_print(r->job, "tune.%s", name);
-    if (!lua_istable(r->L, -1))
-        spec_fail_expected(r->L, r->where, NULL, "a list of values", -1);
+    spec_need(r->L, LUA_TTABLE, r->where, NULL, "a list of values");
     return true;
 }
 
@@ -171,8 +169,7 @@ static void read_axes(reading *r, const char *key, int axes) {
     const int count = list ? spec_list(L, -1, r->where, TUNING_VALUES) : 0;
     for (int i = 0; i < count; i++, lua_pop(L, 1)) {
         lua_rawgeti(L, -1, i + 1);
-        if (!lua_istable(L, -1))
-            spec_fail_expected(L, r->where, NULL, "a table such as { x = 32, y = 8 }", -1);
+        spec_need(L, LUA_TTABLE, r->where, NULL, "a table such as { x = 32, y = 8 }");
         read_table(r, key, axes);
     }
     if (!list)
@@ -186,8 +183,7 @@ static void read_axes(reading *r, const char *key, int axes) {
 static bool begin(lua_State *L, int table, model *m, reading *r) {
     if (!spec_get(L, table, "tune"))
         return false;
-    if (!lua_istable(L, -1))
-        spec_fail_expected(L, "tune", NULL, "a table such as { time = { 1, 2, 4 } }", -1);
+    spec_need(L, LUA_TTABLE, "tune", NULL, "a table such as { time = { 1, 2, 4 } }");
     tuning *t = spec_array(L, 1, sizeof *t);
     m->tuning = t;
     *r = (reading){.L = L, .job = spec_of(L)->job, .tuning = t, .dims = m->dims};

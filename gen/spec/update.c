@@ -41,20 +41,16 @@ static const spec_field *get_field(lua_State *L, int index) {
 
 static void record_reach(spec_update *u, int array, const int d[AXES]) {
     for (int axis = 0; axis < AXES; axis++) {
-        if (-d[axis] > u->low[array][axis])
-            u->low[array][axis] = -d[axis];
-        if (d[axis] > u->high[array][axis])
-            u->high[array][axis] = d[axis];
+        u->low[array][axis] = larger(u->low[array][axis], -d[axis]);
+        u->high[array][axis] = larger(u->high[array][axis], d[axis]);
     }
 }
 
 void spec_check_positions(lua_State *L, int dims, int position_dims) {
     if (position_dims > dims)
-        spec_fail(L,
-                  "at.%c and at.n%c are of an axis that the stencil, with %d dimension%s, does not "
-                  "have",
-                  axis_names[position_dims - 1], axis_names[position_dims - 1], dims,
-                  dims == 1 ? "" : "s");
+        spec_fail(L, "at.%c and at.n%c are of an axis that the stencil, with %s, does not have",
+                  axis_names[position_dims - 1], axis_names[position_dims - 1],
+                  text_count(spec_of(L)->job, dims, "dimension"));
 }
 
 static void check_dims(lua_State *L, spec_update *u) {
@@ -74,8 +70,9 @@ static int call_field(lua_State *L) {
     if (count < 1 || count > AXES)
         spec_fail(L, "%s takes 1 to 3 offsets, got %d", name, count);
     if (u->dims != 0 && count != u->dims)
-        spec_fail(L, "%s is read with %d offset%s, but the stencil has %d dimension%s", name, count,
-                  count == 1 ? "" : "s", u->dims, u->dims == 1 ? "" : "s");
+        spec_fail(L, "%s is read with %s, but the stencil has %s", name,
+                  text_count(spec_of(L)->job, count, "offset"),
+                  text_count(spec_of(L)->job, u->dims, "dimension"));
     u->dims = count;
     check_dims(L, u);
     int d[AXES] = {0, 0, 0};
@@ -198,12 +195,16 @@ static int index_fields(lua_State *L) {
     spec_fail_unknown(L, "field", "", 2, known, (size_t)m->field_count);
 }
 
-/* A table whose missing entries are looked up by `index`. */
-static void push_indexed(lua_State *L, lua_CFunction index) {
+/* A table whose missing entries are looked up by `index`; NULL, or what else it does. */
+static void push_indexed(lua_State *L, lua_CFunction index, const char *event, lua_CFunction does) {
     lua_newtable(L);
     lua_createtable(L, 0, 2);
     lua_pushcfunction(L, index);
     lua_setfield(L, -2, "__index");
+    if (event != NULL) {
+        lua_pushcfunction(L, does);
+        lua_setfield(L, -2, event);
+    }
     lua_pushboolean(L, false);
     lua_setfield(L, -2, "__metatable");
     lua_setmetatable(L, -2);
@@ -231,11 +232,7 @@ static int index_components(lua_State *L) {
 }
 
 static void push_components(lua_State *L, int field, int count) {
-    push_indexed(L, index_components);
-    lua_getmetatable(L, -1);
-    lua_pushcfunction(L, index_components);
-    lua_setfield(L, -2, "__call");
-    lua_pop(L, 1);
+    push_indexed(L, index_components, "__call", index_components);
     for (int i = 0; i < count; i++) {
         push_field(L, field + i, false);
         lua_rawseti(L, -2, i + 1);
@@ -257,11 +254,7 @@ static int set_parameter(lua_State *L) {
 }
 
 void spec_push_parameters(lua_State *L) {
-    push_indexed(L, index_parameters);
-    lua_getmetatable(L, -1);
-    lua_pushcfunction(L, set_parameter);
-    lua_setfield(L, -2, "__newindex");
-    lua_pop(L, 1);
+    push_indexed(L, index_parameters, "__newindex", set_parameter);
 }
 
 /* at.name = value */
@@ -270,11 +263,7 @@ static int set_position(lua_State *L) {
 }
 
 void spec_push_positions(lua_State *L) {
-    push_indexed(L, index_positions);
-    lua_getmetatable(L, -1);
-    lua_pushcfunction(L, set_position);
-    lua_setfield(L, -2, "__newindex");
-    lua_pop(L, 1);
+    push_indexed(L, index_positions, "__newindex", set_position);
 }
 
 void spec_push_fields(lua_State *L, const model *m, bool named) {
@@ -282,7 +271,7 @@ void spec_push_fields(lua_State *L, const model *m, bool named) {
     if (!named)
         push_field(L, 0, false);
     else
-        push_indexed(L, index_fields);
+        push_indexed(L, index_fields, NULL, NULL);
     for (int i = 0, count; i < m->field_count && named; i += count) {
         count = spec_components(m, i);
         lua_pushstring(L, spec_title(L, m, i));
@@ -294,6 +283,14 @@ void spec_push_fields(lua_State *L, const model *m, bool named) {
         }
         lua_rawset(L, -3);
     }
+}
+
+void spec_call_one(lua_State *L, const char *name, int arguments) {
+    const int before = lua_gettop(L) - arguments - 1;
+    lua_call(L, arguments, LUA_MULTRET);
+    const int results = lua_gettop(L) - before;
+    if (results != 1)
+        spec_fail(L, "%s returns %d values instead of one", name, results);
 }
 
 expr_id spec_to_output(lua_State *L, const char *where, const char *name) {

@@ -71,8 +71,7 @@ const char *block_fit(job *j, plan *p) {
     return NULL;
 }
 
-void block_write_walk(text *t, const plan *p, const program *program) {
-    (void)program;
+void block_write_walk(text *t, const plan *p) {
     text_printf(t, "    static constexpr int walk = %d, walk_low = %d, walk_high = %d;\n", p->walk,
                 p->low[2], p->high[2]);
 }

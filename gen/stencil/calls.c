@@ -165,12 +165,7 @@ double calls_slots(const plan *p, int together) {
 }
 
 double calls_walked(const plan *p, int together, int steps) {
-    int k = 0;
-    while (k < CALL_PACKS - 1 && 2 << k <= together)
-        k++;
-    const expr_work w = steps == 1   ? p->facts->calls[k]
-                        : steps == 2 ? p->facts->walked[0][k]
-                                     : p->facts->walked[1][k];
+    const expr_work w = p->facts->calls[steps / 2][call_pack(together)];
     return w.units * 4 * WARP / p->gpu->fma_lanes[p->facts->model->dtype] + w.others;
 }
 

@@ -3,7 +3,6 @@
 
 #include "gen/model/plans.h"
 #include "gen/stencil/method.h"
-#include "gen/stencil/schedule.h"
 
 #include <math.h>
 #include <string.h>
@@ -49,7 +48,7 @@ struct plan_measured {
 static schedule without_walk(const schedule *s, int dims, const int64_t size[AXES], double *parts) {
     schedule out = *s;
     const method *of = methods[s->method];
-    const int axis = of->walk(dims);
+    const int axis = method_walk(of, dims);
     *parts = 1;
     if (axis >= 0 && of->walks_open) {
         *parts = fmax((double)size[axis] / s->coarsen[axis], 1);

@@ -52,8 +52,8 @@ struct form {
     bool unrated;     /* rates of plans files are those of the method's other templates */
     const block_form *block; /* NULL: the method lays out its own threads */
 
-    /* Completes a plan that has its facts, schedule, form, GPU and axes, but for its cost. NULL, or
-       the refusal. */
+    /* Completes a plan that has its facts, schedule, form, GPU and axes, but for its cost: NULL, or
+       the refusal. With `block` both may be NULL: they are block_fit and block_cost. */
     const char *(*fit)(job *, plan *);
     void (*cost)(plan *, const int64_t size[AXES]); /* fills the estimate, of a launch */
     /* Its lines of plan.h: macros, constants of struct plan, and definitions after those of arrays.
@@ -61,7 +61,7 @@ struct form {
        read. */
     void (*macros)(text *, const plan *, bool packs, bool only_written);
     const model *(*sums_of)(job *, const plan *); /* whose sums are kept; NULL: the plan's model */
-    void (*constants)(text *, const plan *, const program *);
+    void (*constants)(text *, const plan *);
     void (*definitions)(text *, const plan *);
     bool (*quick)(const plan *); /* `at` makes divisions and roots (templates/arch/quotients.cuh);
                                     NULL: it does not */
@@ -78,9 +78,9 @@ struct form {
                                             anywhere; false: it has no bulk copies */
 
     /* Of several steps a launch. fewer: how many steps a shorter launch of the same kernel makes;
-       1: there is none. together: how many of the `rest` steps that whole launches leave are made
-       by shorter launches; the others are single steps. shorten: how a shorter launch differs
-       (NULL: not at all). */
+       1, or NULL: there is none. together: how many of the `rest` steps that whole launches leave
+       are made by these (NULL: all); the others are single steps. shorten: how a shorter launch
+       differs (NULL: not at all). */
     int (*fewer)(const plan *, int steps);
     int (*together)(const plan *, int rest);
     void (*shorten)(const plan *, program_launch *);
@@ -89,13 +89,13 @@ struct form {
 typedef struct method {
     const char *name, *summary; /* what specs and reports call it, and a sentence for `explain` */
     unsigned keys;              /* the optional keys of schedules that it has: bits of
-                                   gen/stencil/schedule.h */
+                                   gen/stencil/plan.h */
     bool serial;                /* a block is one thread: it suits processors, and no GPU */
     bool fused;                 /* makes several steps a launch, at least two */
     bool chains;                /* it makes stages one after the other, and nothing else */
     bool walks_open;            /* how far blocks walk is chosen last, by the grid's size */
     int textbook_tile; /* the textbook's input tile along an axis; 0: none is in shared memory */
-    int (*walk)(int dims); /* the grid axis that it walks, −1: none */
+    enum { WALKS_NONE, WALKS_LAST, WALKS_PLANES } walks; /* the last axis, also in 1D or not */
     int (*last)(int dims); /* the grid axis that becomes the kernel's last, where the kernel leaves
                               out another one; NULL: the walked one */
 
@@ -145,6 +145,12 @@ static inline bool plan_takes_spare(const plan *p, const int64_t size[AXES]) {
 
 /* ---- what methods share ---------------------------------------------------------------------- */
 
+/* The grid axis that a method walks, −1: none. */
+static inline int method_walk(const method *m, int dims) {
+    const bool walks = m->walks == WALKS_LAST || (m->walks == WALKS_PLANES && dims > 1);
+    return walks ? dims - 1 : -1;
+}
+
 /* How many words of 32 bits a number of the model's dtype has. */
 static inline int plan_words(const plan *p) {
     return (int)dtype_words[p->facts->model->dtype].bytes / 4;
@@ -157,17 +163,17 @@ static inline double plan_selection_instructions(const plan *p) {
     return p->facts->selections == 0 ? 0 : p->schedule.vector > 1 ? TOGETHER : ALONE;
 }
 
-int method_walks_none(int dims);
-int method_walks_last(int dims);
 /* Of plan.h: the rows of x that taps read, and name_x, name_y, name_z. */
 void plan_write_rows(text *, const plan *);
 void plan_write_triple(text *, const char *name, const int v[AXES]);
 /* Of forms that are told how many steps to make. */
 int fused_fewer_by_halves(const plan *, int steps);
 
-/* Lays the boxes of a block that keeps its tile with the halo of a round: of each array one, of
-   those that change two. The elements of shared memory. */
+/* Lays the boxes of a block that keeps its tile with the halo of a round, which is the same below
+   and above, as templates have it: of each array one, of those that change two. The elements of
+   shared memory. And its lines of plan.h. */
 int64_t fused_lay_boxes(plan *);
+void fused_write_round(text *, const plan *);
 
 /* Why several steps cannot share a launch, or NULL: where their code has the rules beyond the ends;
    and, besides, where it keeps one level of each field. */
@@ -199,7 +205,7 @@ double block_load_cycles(const plan *);
 double block_edge(const plan *);
 double block_tile_edge(const plan *); /* of tiles whose halo is found cell by cell */
 /* Constants of a block that walks. */
-void block_write_walk(text *, const plan *, const program *);
+void block_write_walk(text *, const plan *);
 /* Elements of a plane of the tile with its halo. */
 int64_t block_box(const plan *, const plan_array *);
 static inline int64_t block_least(int64_t a, int64_t b) {
@@ -232,5 +238,15 @@ double edges_made_share(const plan *, const int64_t size[AXES]);
 /* Blocks that run at a time, where their walks take turns (plan_ordered_wave); nothing where it is
  * 0. */
 void write_walk_order(text *, int blocks);
+
+/* Of the methods for processors (methods/rows.c), whose blocks are one thread each: instructions of
+   a vector that a core begins in a cycle, as such loops have them, and of a vector of points;
+   points that are made between two stores, which are whole lines of memory; a block of one thread;
+   and what one costs on a GPU, where it waits for its loads one after the other. */
+extern const double rows_rate;
+double rows_instructions(const plan *);
+int rows_run(const plan *);
+void rows_lay_thread(plan *);
+void rows_cost_on_gpu(plan *, const int64_t size[AXES]);
 
 #endif

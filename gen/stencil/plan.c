@@ -2,7 +2,6 @@
    is none; and the facts of models. Takes: a model and a schedule whose entries that apply are set.
    Makes: a plan without its cost. */
 #include "gen/stencil/method.h"
-#include "gen/stencil/schedule.h"
 
 #include "gen/expr/expr.h"
 #include "gen/source/emit.h"
@@ -17,7 +16,7 @@ enum {
 };
 
 int plan_walk_axis(const plan *p) {
-    return plan_method(p)->walk(p->facts->model->dims);
+    return method_walk(plan_method(p), p->facts->model->dims);
 }
 
 void plan_set_walk(plan *p, int walk) {
@@ -33,7 +32,7 @@ void plan_set_walk(plan *p, int walk) {
 
 static const char *check_tile(job *j, const model *m, const schedule *s) {
     const method *of = methods[s->method];
-    const int walk = of->walk(m->dims);
+    const int walk = method_walk(of, m->dims);
     for (int axis = 0; axis < AXES; axis++) {
         const bool tiled = axis < m->dims && (axis != walk || m->dims == 1);
         if (!tiled && s->tile[axis] > 1)
@@ -66,7 +65,7 @@ bool plan_schedule_is_whole(const schedule *s, int dims) {
     const method *of = methods[s->method];
     if (s->method == 0 || s->vector < 1 || s->time < 1)
         return false;
-    const int walk = of->walk(dims);
+    const int walk = method_walk(of, dims);
     bool whole = walk < 0 || s->coarsen[walk] > 0;
     for (int axis = 0; axis < dims; axis++)
         whole = whole && (s->tile[axis] > 0 || (axis == walk && dims > 1));
@@ -117,7 +116,7 @@ static const char *check_chain(const model *m, const method *of) {
 static void lay_axes(plan *p) {
     const model *m = p->facts->model;
     const method *of = plan_method(p);
-    const int last = of->last != NULL ? of->last(m->dims) : of->walk(m->dims);
+    const int last = of->last != NULL ? of->last(m->dims) : method_walk(of, m->dims);
     for (int k = 0; k < AXES; k++)
         p->axes[k] = k < m->dims ? k : -1;
     if (last == 1) {
@@ -193,7 +192,7 @@ plan *plan_fit(job *j, const plan_facts *f, const schedule *s, const gpu *t, con
     lay_axes(p);
     if (!of->fused)
         lay_tile(p);
-    *refusal = p->form->fit(j, p);
+    *refusal = (p->form->fit != NULL ? p->form->fit : block_fit)(j, p);
     return *refusal == NULL ? p : NULL;
 }
 
@@ -202,7 +201,7 @@ plan *plan_fit(job *j, const plan_facts *f, const schedule *s, const gpu *t, con
 static const double one_by_one = 16;
 
 void plan_cost(plan *p, const int64_t size[AXES]) {
-    p->form->cost(p, size);
+    (p->form->cost != NULL ? p->form->cost : block_cost)(p, size);
     if (p->gpu->processor == NULL || plan_method(p)->serial)
         return;
     p->estimate.seconds *= one_by_one;
@@ -286,10 +285,8 @@ static void note_row(plan_row *rows, int *count, const expr_node *tap, int by) {
         *r = (plan_row){.array = tap->index, .dy = tap->d[1], .dz = tap->d[2]};
         ++*count;
     }
-    if (-x > r->low)
-        r->low = -x;
-    if (x > r->high)
-        r->high = x;
+    r->low = larger(r->low, -x);
+    r->high = larger(r->high, x);
 }
 
 /* Distinct pairs of array and offset, without the offset along the last axis. */
@@ -352,7 +349,7 @@ static bool is_joined(const plan_facts *f, const interior *in) {
     for (expr_id i = 0; i < f->model->pool->count; i++)
         if (in->side[i] != EXPR_NONE && in->place[i] == 0)
             return false;
-    return f->calls[0].units + f->calls[0].others < FEW;
+    return f->calls[0][0].units + f->calls[0][0].others < FEW;
 }
 
 /* Operations, of all points and of those away from the edges. */
@@ -374,13 +371,13 @@ static void count_work(plan_facts *f, job *j) {
     }
     f->uniform = calls_uniform(j, m, inside);
     f->quotients = emit_count_quotients(j, m, inside);
-    calls_count(j, m, inside, 1, f->calls);
-    for (int i = 0; m->arranged && i < 3; i++)
-        calls_sharing(j, m, inside, 1 << i, f->shared[i]);
+    for (int i = 0; i < 3; i++) {
+        calls_count(j, m, inside, 1 << i, f->calls[i]);
+        if (m->arranged)
+            calls_sharing(j, m, inside, 1 << i, f->shared[i]);
+    }
     f->two_ways = in != NULL && !is_joined(f, in);
     f->ends_of_x = f->two_ways && (in->margin[0][0] > 0 || in->margin[0][1] > 0);
-    calls_count(j, m, inside, 2, f->walked[0]);
-    calls_count(j, m, inside, 4, f->walked[1]);
 }
 
 /* Sums and products of a point, of the live nodes. */

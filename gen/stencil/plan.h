@@ -1,12 +1,62 @@
-/* The plan: a complete schedule for a model, and why it was chosen. Takes: a model, constraints, a
-   GPU and a size. Makes: a plan, or a reason why there is none. Fails with FAULT_PLAN and `method
-   NAME …: reason`. */
+/* Schedules, and the plan: a complete schedule for a model, and why it was chosen. Takes: a model,
+   constraints, a GPU and a size. Makes: a plan, or a reason why there is none. Fails with
+   FAULT_PLAN and `method NAME …: reason`. */
 #ifndef SG_GEN_STENCIL_PLAN_H
 #define SG_GEN_STENCIL_PLAN_H
 
 #include "gen/model/family.h"
 #include "gen/model/gpu.h"
 #include "gen/model/model.h"
+
+/* ---- schedules ------------------------------------------------------------------------------- */
+
+/* The one table of schedule keys of stencils, and schedules as one line of text: `register
+   tile=32x8 coarsen=z16 vec=4 time=1`. Specs, schedule lines, `tune`, options and the documents'
+   test read the table. */
+typedef enum schedule_kind {
+    SCHEDULE_WORD,    /* a method; `method=` may be left out */
+    SCHEDULE_SIZES,   /* 32x8: a number an axis, x first */
+    SCHEDULE_FACTORS, /* z16,y2: an axis and a number */
+    SCHEDULE_NUMBER
+} schedule_kind;
+
+typedef struct schedule_key {
+    const char *word; /* in specs, options and reports */
+    const char *line; /* in lines, which also take the word */
+    schedule_kind kind;
+    int axes;      /* how many numbers it has: one an axis, x first */
+    unsigned who;  /* the bit of method.keys that has it; 0: every method */
+    size_t offset; /* of its numbers, or the method's index, in a schedule */
+    const char *example, *summary;
+} schedule_key;
+
+enum { SCHEDULE_KEYS = 8 };
+extern const schedule_key schedule_keys[SCHEDULE_KEYS];
+
+/* Bits of method.keys: the keys that not every method has, and coarsening along y of a method that
+   walks z. */
+enum {
+    SCHEDULE_COARSEN = 1,
+    SCHEDULE_ROWS = 2,
+    SCHEDULE_VECTOR = 4,
+    SCHEDULE_TIME = 8,
+    SCHEDULE_LANE = 16,
+};
+
+/* "the methods A and B have": the methods that have a bit. */
+const char *schedule_who_has(job *, unsigned who);
+
+int *schedule_numbers(schedule *, const schedule_key *);
+
+/* A line; free entries are left out, so that the empty schedule prints as `auto`. */
+void schedule_print(const schedule *, int dims, text *);
+
+/* Parses such a line (words in any order, the method optional) over `out`, which keeps what the
+   line does not say. Fails with FAULT_USAGE and a message that names `where`. Accepts what
+   schedule_print writes. */
+void schedule_parse(job *, const char *line, const char *where, schedule *out);
+
+/* ---- plans ----------------------------------------------------------------------------------- */
 
 typedef struct form form; /* gen/stencil/method.h */
 
@@ -20,6 +70,14 @@ typedef struct expr_work {
     double units, others;
 } expr_work;
 enum { CALL_PACKS = 5, CALL_STEPS = 4 }; /* of 1, 2, 4, 8 and 16 points; steps at once */
+
+/* The index of packs of so many points in tables of CALL_PACKS. */
+static inline int call_pack(int points) {
+    int pack = 0;
+    while (pack + 1 < CALL_PACKS && 2 << pack <= points)
+        pack++;
+    return pack;
+}
 typedef struct plan_facts {
     const model *model;
     expr_id roots[MAX_FIELDS]; /* the outputs' expressions, rewritten for fewer operations */
@@ -29,12 +87,11 @@ typedef struct plan_facts {
     bool two_ways;     /* points away from the edges have a way of their own … */
     bool ends_of_x;    /* … and those near the ends of x the other one */
     int selections;    /* by places, which code asks for also away from the edges */
-    expr_work calls[CALL_PACKS]; /* of divisions, functions and choices, for a point of a pack */
-    expr_work uniform;           /* of those that are the same for all points: once a thread */
-    expr_work walked[2][CALL_PACKS]; /* the same, where 2 and 4 steps of a walk are made together */
-    double shared[3]
-                 [CALL_PACKS];     /* of stages put together: the share of sums and products that is
-                                      left in packs where 1, 2 and 4 steps of a walk are made at once */
+    expr_work calls[3][CALL_PACKS]; /* of divisions, functions and choices, for a point of a pack,
+                                       where 1, 2 and 4 steps of a walk are made together */
+    expr_work uniform;              /* of those that are the same for all points: once a thread */
+    double shared[3][CALL_PACKS];  /* of stages put together: the share of sums and products that is
+                                      left in packs, for the same steps */
     const struct carried *carried; /* what steps of a walk share; NULL: nothing */
     double carried_operations[CALL_PACKS], apart_operations[CALL_PACKS]; /* sums and products of a
                                      point with that, and without: as costs count them */

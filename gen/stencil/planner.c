@@ -11,7 +11,8 @@ static double launch_seconds(const gpu *g) {
    the others one by one. */
 static double seconds_of_rest(const search *s, const plan *p, int rest) {
     const int time = p->schedule.time;
-    const int together = p->form->together != NULL ? p->form->together(p, rest) : rest;
+    const form *f = p->form;
+    const int together = f->fewer == NULL ? 0 : f->together != NULL ? f->together(p, rest) : rest;
     const double shorter =
         together == 0 ? 0 : p->estimate.seconds * (1 + 3.0 * together / time) / 4;
     return shorter + (rest - together) * s->single->estimate.seconds;

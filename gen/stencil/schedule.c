@@ -1,6 +1,5 @@
-/* The table of schedule.h, and the lines. Sizes are x first; an entry left empty (`tile=x8`) is
+/* The table of schedule keys, and the lines. Sizes are x first; an entry left empty (`tile=x8`) is
    free. */
-#include "gen/stencil/schedule.h"
 
 #include <string.h>
 
@@ -216,11 +215,7 @@ static void parse_word(parser *p, const char *word) {
 }
 
 void schedule_parse(job *j, const char *line, const char *where, schedule *out) {
-    static const char blanks[] = " \t\r\n";
     parser p = {.job = j, .where = where, .out = out};
-    for (line = line != NULL ? line : ""; *(line += strspn(line, blanks)) != '\0';) {
-        const size_t length = strcspn(line, blanks);
-        parse_word(&p, job_copy(j, line, length));
-        line += length;
-    }
+    for (const char *word; (word = text_next_word(j, &line)) != NULL;)
+        parse_word(&p, word);
 }

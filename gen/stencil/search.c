@@ -156,7 +156,7 @@ static void try_passes(search *s, schedule *candidate) {
 
 /* One combination for a tile; `rows` is the coarsening along y. */
 static void try_block(search *s, const int tile[AXES], int vector, int coarsen, int rows) {
-    const int dims = s->facts->model->dims, walk = methods[s->method]->walk(dims);
+    const int dims = s->facts->model->dims, walk = method_walk(methods[s->method], dims);
     schedule candidate = *s->wanted;
     candidate.method = s->method;
     for (int axis = 0; axis < AXES; axis++) {
@@ -278,7 +278,7 @@ static void try_walks(search *s, const plan *fitting, int axis) {
 }
 
 void search_fused(search *s, schedule candidate) {
-    const int dims = s->facts->model->dims, axis = methods[s->method]->walk(dims);
+    const int dims = s->facts->model->dims, axis = method_walk(methods[s->method], dims);
     candidate.method = s->method;
     for (int k = 0; k < AXES; k++) {
         if (candidate.tile[k] == 1 && (k >= dims || k == axis))

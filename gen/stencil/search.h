@@ -5,7 +5,6 @@
 #define SG_GEN_STENCIL_SEARCH_H
 
 #include "gen/stencil/method.h"
-#include "gen/stencil/schedule.h"
 
 /* ---- passes ---------------------------------------------------------------------------------- */
 

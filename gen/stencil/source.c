@@ -3,7 +3,6 @@
 #include "gen/stencil/source.h"
 #include "gen/source/file.h"
 #include "gen/stencil/method.h"
-#include "gen/stencil/schedule.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -11,27 +10,18 @@
 
 /* ---- arguments --------------------------------------------------------------------------- */
 
-/* The order of the grids: for each field its current values, its previous ones, its new ones, as
-   far as it has them. Returns how many there are before `field`, or after all fields. */
-static int grids_before(const model *m, int field) {
-    int count = 0;
-    for (int f = 0; f < field; f++)
-        count += (m->fields[f].use != USE_OUT) * m->fields[f].levels + (m->fields[f].use != USE_IN);
-    return count;
-}
-
 int source_read_grid(const model *m, int array) {
-    return grids_before(m, m->arrays[array].field) + m->arrays[array].previous;
+    return model_grids(m, m->arrays[array].field) + m->arrays[array].previous;
 }
 
 int source_write_grid(const model *m, int field) {
     const model_field *f = &m->fields[field];
     assert(f->use != USE_IN);
-    return grids_before(m, field) + (f->use == USE_INOUT) * f->levels;
+    return model_grids(m, field) + (f->use == USE_INOUT) * f->levels;
 }
 
 void source_list_arrays(job *j, const model *m, program *p) {
-    p->array_count = grids_before(m, m->field_count);
+    p->array_count = model_grids(m, m->field_count);
     p->arrays = job_array(j, (size_t)p->array_count, sizeof *p->arrays);
     for (int i = 0; i < m->array_count; i++) {
         const model_array *from = &m->arrays[i];
@@ -247,7 +237,7 @@ const char *source_describe_memory(job *j, const program *p) {
         saved += (double)program_grid_bytes(p, i);
     }
     text_number(&t, bytes, 15);
-    text_printf(&t, " bytes a point in %d array%s", p->array_count, p->array_count == 1 ? "" : "s");
+    text_printf(&t, " bytes a point in %s", text_count(t.job, p->array_count, "array"));
     if (p->grid.layer_count > 0) {
         text_add(&t, ", ");
         text_number(&t, p->grid.layer_count * (double)program_layer_bytes(p), 15);
@@ -349,21 +339,24 @@ const char *source_plan_header(job *j, const model *m, const plan *p) {
     return t.data;
 }
 
-/* What stands in the place of the kernels, for calls that these are not for. */
-static void make_spares(job *j, const model *m, const plan *p, program *out) {
-    source_file file = source_begin(j);
-    text head = text_new(j), shared = text_new(j);
+void source_end_spares(source_file *f, const char *also, const char *shared, program *out) {
     program spare = {.target = out->target};
-    text_printf(&head,
-                "// %s: what stencilgen " SG_GENERATOR_VERSION
-                " launches in the place of its kernels where rows cannot be packed,\n"
-                "// and for a box or a grid that is small.\n\n",
-                m->name);
-    lay_kernels(&file, m, p, out, true, &shared);
-    source_end(&file, head.data, shared.data, &spare);
+    const char *head = job_print(f->job,
+                                 "// %s: what stencilgen " SG_GENERATOR_VERSION
+                                 " launches in the place of its kernels where rows cannot be "
+                                 "packed,\n// and for %s.\n\n",
+                                 out->name, also);
+    source_end(f, head, shared, &spare);
     out->grid.spare_source = spare.source;
     out->grid.spare_arch_begin = spare.arch_begin;
     out->grid.spare_arch_end = spare.arch_end;
+}
+
+static void make_spares(job *j, const model *m, const plan *p, program *out) {
+    source_file file = source_begin(j);
+    text shared = text_new(j);
+    lay_kernels(&file, m, p, out, true, &shared);
+    source_end_spares(&file, "a box or a grid that is small", shared.data, out);
 }
 
 program *source_make(job *j, const model *m, const plan *p) {

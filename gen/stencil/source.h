@@ -53,6 +53,10 @@ void source_list_arrays(job *, const model *, program *);
 void source_lay_kernel(source_file *, const plan *, const program *, int which, const char *space,
                        bool packs);
 
+/* Ends the file of what is launched in the place of the kernels, for calls that these are not for:
+   where rows cannot be packed, and `also`. */
+void source_end_spares(source_file *, const char *also, const char *shared, program *out);
+
 void source_describe_launch(const plan *, const program *, program_launch *);
 
 /* source_notes.c: how to launch a kernel, as comments. */

@@ -1,7 +1,6 @@
 /* How to launch a kernel from a file of one's own, for the head of its file: one launch, the ways
    of a plan with several steps, the passes of a filter. Takes: its program. Makes: comments. */
 #include "gen/stencil/method.h"
-#include "gen/stencil/schedule.h"
 #include "gen/stencil/source.h"
 
 static const char *const extents[] = {"nx", "ny", "nz"};

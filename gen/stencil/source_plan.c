@@ -74,8 +74,7 @@ static void write_rules(text *t, const model *m, const plan *p) {
                 p->axes[2] >= 0);
 }
 
-static void write_constants(text *t, const model *m, const plan *p, const program *program,
-                            bool packs) {
+static void write_constants(text *t, const model *m, const plan *p, bool packs) {
     text_add(t, "struct plan {\n");
     plan_write_triple(t, "tile", p->tile);
     plan_write_triple(t, "threads", p->block);
@@ -94,7 +93,7 @@ static void write_constants(text *t, const model *m, const plan *p, const progra
                     "    static constexpr int vector = %d;\n",
                     truth(packs), p->schedule.vector);
     if (p->form->constants != NULL)
-        p->form->constants(t, p, program);
+        p->form->constants(t, p);
     text_add(t, "};\n\n");
 }
 
@@ -351,7 +350,7 @@ void source_write_kernel(text *t, const plan *p, const program *program, int whi
     if (program->grid.map_count > 0)
         text_add(t, "#include \"arch/bulk.cuh\"\n");
     text_add(t, "\n");
-    write_constants(t, m, p, program, packs);
+    write_constants(t, m, p, packs);
     if (!of_several)
         source_write_arguments(t, m, program);
     write_arrays(t, m, p, program);

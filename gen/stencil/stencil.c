@@ -3,7 +3,6 @@
    Textbook: D. Kirk, W. Hwu, I. El Hajj, Programming Massively Parallel Processors, chapter on
    stencils, which counts only loads, for a cubic input tile of width T. */
 #include "gen/stencil/method.h"
-#include "gen/stencil/schedule.h"
 #include "gen/stencil/source.h"
 #include <math.h>
 #include <string.h>

@@ -1,7 +1,6 @@
 /* Which launches make a step, and how each walks the grid. Takes: a system and a request. Makes:
    the stages that share a launch, and a plan for each launch; and the line that says so. */
 #include "gen/stencil/method.h"
-#include "gen/stencil/schedule.h"
 #include "gen/system/launches.h"
 
 #include <math.h>
@@ -228,8 +227,8 @@ static void follow_parts(arranging *a) {
     const int count = arranging_read_parts(a->job, a->line, parts);
     if (parts[count - 1].last != s->stage_count - 1)
         refuse_line(a->job,
-                    job_print(a->job, "does not fit '%s' of %d stage%s", s->whole->name,
-                              s->stage_count, s->stage_count == 1 ? "" : "s"),
+                    job_print(a->job, "does not fit '%s' of %s", s->whole->name,
+                              text_count(a->job, s->stage_count, "stage")),
                     a->line);
     for (int i = 0; i < count; i++)
         add_group(a, parts[i].first, parts[i].last, parts[i].schedule);

@@ -72,23 +72,15 @@ static void mark_reads(chaining *c, bool arrays[2 * MAX_FIELDS],
 
 /* ---- the model ------------------------------------------------------------------------------- */
 
-static void add_fields(chaining *c, const bool arrays[2 * MAX_FIELDS]) {
-    const fusing *f = c->fusing;
-    model *m = c->whole;
-    for (int n = 0; n < f->name_count; n++) {
-        const bool *reads = &arrays[2 * n];
-        if (!reads[0] && !reads[1] && !f->stored[n])
+/* Fields that are only written have no arrays. */
+static void add_arrays(chaining *c, const bool reads[2 * MAX_FIELDS]) {
+    fusing_add_fields(c->fusing, c->whole, reads, c->arrays);
+    for (int n = 0; n < 2 * c->fusing->name_count; n++) {
+        const int array = c->arrays[n];
+        if (array < 0)
             continue;
-        const model_field field = fusing_field(f, n, reads);
-        for (int level = 0; level < field.levels && field.use != USE_OUT; level++) {
-            if (reads[level])
-                c->arrays[2 * n + level] = add_source(c, (chain_source){.array = m->array_count});
-            m->arrays[m->array_count++] = (model_array){
-                .field = m->field_count, .previous = level == 1, .used = reads[level]};
-        }
-        if (f->stored[n])
-            m->outputs[m->output_count++] = (model_output){m->field_count, EXPR_NONE};
-        m->fields[m->field_count++] = field;
+        c->arrays[n] = reads[n] ? add_source(c, (chain_source){.array = array}) : -1;
+        c->whole->arrays[array].used = reads[n];
     }
 }
 
@@ -270,9 +262,9 @@ static void finish(chaining *c) {
         for (int axis = 0; axis < AXES; axis++) {
             m->low[axis] = larger(m->low[axis], a->low[axis]);
             m->high[axis] = larger(m->high[axis], a->high[axis]);
-            m->radius = larger(m->radius, larger(m->low[axis], m->high[axis]));
         }
     }
+    model_set_radius(m);
     for (int o = 0; o < m->output_count; o++)
         m->outputs[o].value = value;
     for (int axis = 0; axis < AXES; axis++)
@@ -300,7 +292,7 @@ static model *chain_model(chaining *c) {
     m->chain = c->chain = job_alloc(f->job, sizeof *c->chain);
     memset(c->arrays, 0xff, sizeof c->arrays); /* −1 */
     mark_reads(c, arrays, results);
-    add_fields(c, arrays);
+    add_arrays(c, arrays);
     add_results(c, results);
     for (int e = 0; e < f->entry_count && f->why == NULL; e++)
         add_stage(c, e);

@@ -46,10 +46,6 @@ int fusing_source(const fusing *f, int entry, const char *name) {
 
 /* ---- fields ---------------------------------------------------------------------------------- */
 
-static int compare_names(const void *a, const void *b) {
-    return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
 static bool reads_later(const fusing *f, const char *name) {
     for (int k = f->last + 1; k < f->system->stage_count; k++) {
         const model *m = f->system->stages[k].model;
@@ -90,7 +86,7 @@ static void list_names(fusing *f) {
         f->names[f->name_count++] = s->whole->fields[i].name;
     for (int i = 0; i < s->scratch_count; i++)
         f->names[f->name_count++] = s->scratch[i];
-    qsort(f->names, (size_t)f->name_count, sizeof *f->names, compare_names);
+    qsort(f->names, (size_t)f->name_count, sizeof *f->names, text_compare);
     for (int n = 0; n < f->name_count; n++) {
         for (int e = 0; e < f->entry_count; e++)
             f->written[n] |= fusing_output(entry_model(f, e), f->names[n]) >= 0;
@@ -213,16 +209,14 @@ static void note_reach(model *m, model_array *a, const int d[AXES]) {
     a->used = true;
     m->points++;
     for (int axis = 0; axis < AXES; axis++) {
-        a->low[axis] = -d[axis] > a->low[axis] ? -d[axis] : a->low[axis];
-        a->high[axis] = d[axis] > a->high[axis] ? d[axis] : a->high[axis];
-        m->low[axis] = a->low[axis] > m->low[axis] ? a->low[axis] : m->low[axis];
-        m->high[axis] = a->high[axis] > m->high[axis] ? a->high[axis] : m->high[axis];
-        m->radius = m->low[axis] > m->radius ? m->low[axis] : m->radius;
-        m->radius = m->high[axis] > m->radius ? m->high[axis] : m->radius;
+        a->low[axis] = larger(a->low[axis], -d[axis]);
+        a->high[axis] = larger(a->high[axis], d[axis]);
+        m->low[axis] = larger(m->low[axis], a->low[axis]);
+        m->high[axis] = larger(m->high[axis], a->high[axis]);
     }
 }
 
-model_field fusing_field(const fusing *f, int n, const bool reads[2]) {
+static model_field make_field(const fusing *f, int n, const bool reads[2]) {
     const bool fresh =
         (is_scratch(f->system, f->names[n]) && !reads[0]) || is_only_written(f, f->names[n]);
     return (model_field){.name = f->names[n],
@@ -232,13 +226,12 @@ model_field fusing_field(const fusing *f, int n, const bool reads[2]) {
                          .levels = reads[1] ? 2 : 1};
 }
 
-/* Fields and arrays that the expressions have; `map` numbers the arrays. */
-static void add_fields(const fusing *f, model *m, const bool *used, int *map) {
+void fusing_add_fields(const fusing *f, model *m, const bool *used, int *map) {
     for (int n = 0; n < f->name_count; n++) {
         const bool *reads = &used[2 * n];
         if (!reads[0] && !reads[1] && !f->stored[n])
             continue;
-        const model_field field = fusing_field(f, n, reads);
+        const model_field field = make_field(f, n, reads);
         for (int level = 0; level < field.levels && field.use != USE_OUT; level++) {
             map[2 * n + level] = m->array_count;
             m->arrays[m->array_count++] =
@@ -263,7 +256,7 @@ static void move_nodes(const fusing *f, const expr_id *roots, model *m) {
     for (int i = 0; i < f->pool->count; i++)
         if (live[i] && expr_get(f->pool, i)->op == EXPR_TAP)
             used[expr_get(f->pool, i)->index] = true;
-    add_fields(f, m, used, map);
+    fusing_add_fields(f, m, used, map);
     for (int i = 0; i < f->pool->count; i++) {
         const expr_node *n = expr_get(f->pool, i);
         if (!live[i])
@@ -282,6 +275,7 @@ static void move_nodes(const fusing *f, const expr_id *roots, model *m) {
     }
     for (int o = 0; o < m->output_count; o++)
         m->outputs[o].value = moved[live_roots[o]];
+    model_set_radius(m);
 }
 
 /* What `fixed` keeps, of all results alike; and rules of fields that are not those of the others.

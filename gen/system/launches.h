@@ -6,7 +6,7 @@
 #include "gen/stencil/plan.h"
 #include "gen/system/system.h"
 
-/* ---- arranging (arrange.c, steps.c) ---------------------------------------------------------- */
+/* ---- arranging (arrange.c, system.c) --------------------------------------------------------- */
 
 /* A part of a line: "2-3: naive tile=128x1". */
 typedef struct part {
@@ -128,7 +128,7 @@ void fusing_find_sides(fusing *, int axis);
 /* An entry's results at an offset; NULL once it is clear that the stages cannot be fused. */
 const copy *fusing_copy(fusing *, int entry, const int d[AXES]);
 
-/* fuse_guards.c: what `reader` finds at the offset `to` where it is evaluated at `at`, of a field
+/* Guards: what `reader` finds at the offset `to` where it is evaluated at `at`, of a field
    that the entry `from` writes; and an entry's result, or what `fixed` keeps of the field. Places
    along guarded axes lie in the grid. */
 expr_id fusing_read(fusing *, int reader, int field, int from, const int at[AXES],
@@ -138,8 +138,9 @@ expr_id fusing_keep(fusing *, int entry, int output, const int at[AXES], expr_id
 /* What memory has before the launch, of a field or of its previous level. */
 expr_id fusing_load(fusing *, const char *name, bool previous, const int at[AXES]);
 
-/* The field of a name that is stored or of which levels are read. */
-model_field fusing_field(const fusing *, int name, const bool reads[2]);
+/* Adds the fields that are stored or of which levels are read (two for each name), with arrays,
+   which `map` numbers, and outputs. */
+void fusing_add_fields(const fusing *, model *, const bool *reads, int *map);
 
 /* A model of what the first entry says of itself, without fields. */
 model *fusing_blank(const fusing *);

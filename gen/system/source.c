@@ -4,7 +4,6 @@
 
 #include "gen/source/file.h"
 #include "gen/stencil/method.h"
-#include "gen/stencil/schedule.h"
 #include "gen/stencil/source.h"
 
 #include <assert.h>
@@ -43,8 +42,7 @@ static void list_launches(writing *w) {
     out->launch_count = count;
     for (int i = 0; i < count; i++) {
         const program *stage = w->stages[i];
-        if (stage->grid.map_count > out->grid.map_count)
-            out->grid.map_count = stage->grid.map_count;
+        out->grid.map_count = larger(out->grid.map_count, stage->grid.map_count);
         out->launches[i] = stage->launches[0];
         if (stage->launch_count == 1)
             continue;
@@ -70,8 +68,7 @@ static void list_calls(writing *w) {
         *to = (program_call){c->stage, c->once, c->grids, c->count, {0}, {0}};
         memcpy(to->low, c->low, sizeof to->low);
         memcpy(to->high, c->high, sizeof to->high);
-        if (c->count > out->grid.call_grids)
-            out->grid.call_grids = c->count;
+        out->grid.call_grids = larger(out->grid.call_grids, c->count);
     }
 }
 
@@ -210,8 +207,7 @@ static void write_calls(text *t, const writing *w) {
         for (int g = 0; g < c->count; g++)
             text_printf(t, "%s %d", g > 0 ? "," : "", c->grids[g]);
         if (p->grid.ways)
-            text_printf(t, " (%d step%s)", p->launches[c->launch].grid.steps,
-                        p->launches[c->launch].grid.steps == 1 ? "" : "s");
+            text_printf(t, " (%s)", text_count(t->job, p->launches[c->launch].grid.steps, "step"));
         text_add(t, "\n");
     }
     if (p->grid.call_count > NOTED_CALLS)
@@ -270,20 +266,11 @@ static void lay(source_file *f, const writing *w, bool spares) {
 }
 
 static void make_spares(writing *w) {
-    program *out = w->out, spare = {.target = out->target};
     source_file file = source_begin(w->job);
-    text head = text_new(w->job), shared = text_new(w->job);
-    text_printf(&head,
-                "// %s: what stencilgen " SG_GENERATOR_VERSION
-                " launches in the place of its kernels where rows cannot be packed,\n"
-                "// and for a grid that is small.\n\n",
-                out->name);
+    text shared = text_new(w->job);
     write_arguments(&shared, w);
     lay(&file, w, true);
-    source_end(&file, head.data, shared.data, &spare);
-    out->grid.spare_source = spare.source;
-    out->grid.spare_arch_begin = spare.arch_begin;
-    out->grid.spare_arch_end = spare.arch_end;
+    source_end_spares(&file, "a grid that is small", shared.data, w->out);
 }
 
 /* The launch of several steps, and then the one of a single step. */

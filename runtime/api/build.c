@@ -12,7 +12,6 @@
 #include "gen/points/points.h"
 #include "gen/spec/spec.h"
 #include "runtime/launch/context.h"
-#include "runtime/launch/kernel.h"
 #include "runtime/launch/launch.h"
 #include "runtime/matrix/matrix.h"
 

@@ -130,10 +130,9 @@ static void examine_database(job *j, const examination *e) {
     } else {
         text_printf(&t, "%s, %s, ", facts.path, facts.reason);
         if (facts.exists) {
-            text_printf(&t, "%lld result%s of %lld spec%s on %lld device%s, ",
-                        (long long)facts.results, facts.results == 1 ? "" : "s",
-                        (long long)facts.specs, facts.specs == 1 ? "" : "s",
-                        (long long)facts.devices, facts.devices == 1 ? "" : "s");
+            text_printf(&t, "%s of %s on %s, ", text_count(t.job, facts.results, "result"),
+                        text_count(t.job, facts.specs, "spec"),
+                        text_count(t.job, facts.devices, "device"));
             text_number(&t, (double)facts.bytes / (1 << 10), 3);
             text_add(&t, " KiB");
         } else {
@@ -143,8 +142,7 @@ static void examine_database(job *j, const examination *e) {
             text_printf(&t, "; nothing is stored there: %s", facts.trouble);
     }
     report(e, "database", facts.trouble == NULL, t.data);
-    job_keep(j, r);
-    results_close(r);
+    job_undo(j, r);
 }
 
 /* Asks sg_open itself, so that the answer cannot differ from what a program gets. */

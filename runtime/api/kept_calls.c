@@ -68,6 +68,14 @@ sg_status sg_cache_clear(sg_context *context, int64_t *entries, int64_t *bytes) 
     return status;
 }
 
+static results *results_of(job *j, const sg_context *c, bool deaf, const char *what) {
+    if (c->results == NULL)
+        context_refuse(j, "the context has no tuning results, because opening it failed");
+    if (deaf)
+        context_refuse(j, "there is no function to tell of %s", what);
+    return c->results;
+}
+
 typedef struct telling {
     sg_context *context;
     const char *name;
@@ -129,12 +137,8 @@ static sg_result describe(job *j, const result_row *row) {
 
 static void tell(job *j, void *argument) {
     const telling *t = argument;
-    if (t->context->results == NULL)
-        context_refuse(j, "the context has no tuning results, because opening it failed");
-    if (t->result == NULL)
-        context_refuse(j, "there is no function to tell of results");
-    const result_rows rows =
-        results_list(j, t->context->results, &(result_filter){.name = t->name});
+    results *of = results_of(j, t->context, t->result == NULL, "results");
+    const result_rows rows = results_list(j, of, &(result_filter){.name = t->name});
     for (size_t i = 0; i < rows.count; i++) {
         const sg_result r = describe(j, &rows.list[i]);
         t->result(t->user, &r);
@@ -147,17 +151,6 @@ sg_status sg_results(sg_context *context, const char *name,
     return context == NULL ? SG_ERROR_USAGE : context_run(context, tell, &t, NULL);
 }
 
-sg_drift results_shown_drift(const result_drift *d) {
-    return (sg_drift){.struct_size = sizeof(sg_drift),
-                      .plan = d->plan,
-                      .evaluation = d->evaluation,
-                      .first_seconds = d->first,
-                      .seconds = d->seconds,
-                      .clock = d->clock,
-                      .temperature = d->temperature,
-                      .taken = d->taken};
-}
-
 typedef struct drifting {
     sg_context *context;
     int64_t sweep;
@@ -167,15 +160,10 @@ typedef struct drifting {
 
 static void tell_drifts(job *j, void *argument) {
     const drifting *t = argument;
-    if (t->context->results == NULL)
-        context_refuse(j, "the context has no tuning results, because opening it failed");
-    if (t->drift == NULL)
-        context_refuse(j, "there is no function to tell of drifts");
-    const result_drifts all = results_drifts(j, t->context->results, t->sweep);
-    for (size_t i = 0; i < all.count; i++) {
-        const sg_drift one = results_shown_drift(&all.list[i]);
-        t->drift(t->user, &one);
-    }
+    results *of = results_of(j, t->context, t->drift == NULL, "drifts");
+    const result_drifts all = results_drifts(j, of, t->sweep);
+    for (size_t i = 0; i < all.count; i++)
+        t->drift(t->user, &all.list[i]);
 }
 
 sg_status sg_drifts(sg_context *context, int64_t sweep, void (*drift)(void *user, const sg_drift *),

@@ -10,7 +10,6 @@
 #include "runtime/api/build.h"
 #include "runtime/compile/compilers.h"
 #include "runtime/launch/context.h"
-#include "runtime/launch/kernel.h"
 
 /* Names of devices, by the binaries they load. */
 static const char *const device_words[BINARY_KINDS] = {
@@ -89,8 +88,7 @@ static void save(job *j, void *argument) {
         sealed_write(j, AT_FDCWD, s->path, &kernel_file_kind, &key, kernel_file_write(j, &f));
     if (why != NULL)
         job_fail(j, FAULT_IO, NULL, 0, "%s", why);
-    job_keep(j, s);
-    close_compiler(s);
+    job_undo(j, s);
 }
 
 sg_status sg_save(sg_kernel *kernel, const char *path, const char *device) {
@@ -135,8 +133,7 @@ static blob read_payload(job *j, loading *l) {
     const char *why;
     const size_t size = open_file(j, l);
     const blob payload = sealed_read(j, l->file, size, &kernel_file_kind, NULL, &found, &why);
-    job_keep(j, l);
-    close_file(l);
+    job_undo(j, l);
     if (why == NULL && !digest_equal(&key, &found))
         why = "it was saved by another version of stencilgen than " SG_VERSION;
     if (why != NULL)

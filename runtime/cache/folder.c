@@ -38,8 +38,7 @@ job *cache_visit_run(job *j, cache *c, void (*body)(job *, void *), void *argume
 }
 
 void cache_visit_end(job *j, job *own) {
-    job_keep(j, own);
-    job_end(own);
+    job_undo(j, own);
 }
 
 /* ---- the folder ------------------------------------------------------------------------------ */

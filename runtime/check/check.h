@@ -10,7 +10,7 @@
 #include "base/hash.h"
 #include "gen/model/family.h"
 #include "runtime/check/guard.h"
-#include "runtime/launch/kernel.h"
+#include "runtime/launch/context.h"
 
 typedef struct check_data check_data;
 
@@ -87,10 +87,6 @@ typedef struct check_given {
     check_data *kept;        /* shared data */
     const sg_matrix *matrix; /* of a product, instead of a drawn one */
 } check_given;
-
-/* sg_check for lists, with the seed given; *first is the first finding, in the job. */
-void check_lists(job *, const sg_kernel *, const check_given *, const sg_check_options *,
-                 sg_check_result *, const char **first);
 
 /* sg_check, for trials of a sweep. */
 sg_status check_kernel(sg_kernel *, const check_given *, const sg_check_options *,

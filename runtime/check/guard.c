@@ -302,7 +302,6 @@ int64_t guarded_verify(job *j, const guarded *g, text *first) {
         if (!g->arrays[i].written && !g->arrays[i].rotates)
             verify_cells(j, v, i);
     }
-    job_keep(j, v);
-    free_piece(v);
+    job_undo(j, v);
     return v->wrong;
 }

@@ -10,7 +10,6 @@
 #include "base/text.h"
 #include "gen/model/model.h"
 #include "gen/reference/reference.h"
-#include "runtime/launch/kernel.h"
 #include "runtime/launch/launch.h"
 
 /* Poison bytes make NaNs, so that a read beyond an array shows in the result. Guards of written

@@ -331,8 +331,7 @@ static void measure(job *j, void *argument) {
     take_times(j, m, &w, &found);
     write_speed(j, m, &found, &m->result);
     context_write(j, m->out, &m->result, sizeof m->result, "sg_speed");
-    job_keep(j, m);
-    release(m);
+    job_undo(j, m);
 }
 
 sg_status sg_measure(sg_kernel *kernel, const sg_speed_options *options, sg_speed *out) {
@@ -364,6 +363,5 @@ void measure_kernel(job *j, sg_kernel *kernel, const measure_wanted *w, measure_
         prepare_wash(j, m);
     warm_up(j, m, w->seconds);
     take_times(j, m, w, out);
-    job_keep(j, m);
-    release(m);
+    job_undo(j, m);
 }

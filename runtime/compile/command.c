@@ -267,8 +267,7 @@ int host_command(job *j, const command_setting *c, const char **printed, int *er
     const int code = run(c, variables, *output, error);
     if (code >= 0)
         *printed = read_output(j, *output);
-    job_keep(j, output);
-    close(*output);
+    job_undo(j, output);
     return code;
 }
 

@@ -359,8 +359,7 @@ static host_answer know(host_maker *m, job *j, host_program p, const char *ident
     }
     host_answer with = m->answer;
     with.program = p;
-    job_keep(j, &m->lock);
-    unlock(&m->lock);
+    job_undo(j, &m->lock);
     return with;
 }
 

@@ -274,8 +274,7 @@ static binary compile_source(nvrtc *n, job *j, const program *p, const char *sou
     r.compiler = job_string(j, n->version_text);
     if (!ptx)
         read_report(&r, read_log(c));
-    job_keep(j, c);
-    destroy_program(c);
+    job_undo(j, c);
     return r;
 }
 
@@ -362,8 +361,7 @@ static nvrtc *opened(nvrtc_maker *m, job *j) {
     if (m->open == NULL)
         m->open = nvrtc_open(j, m->path, &why);
     nvrtc *n = m->open;
-    job_keep(j, &m->lock);
-    unlock(&m->lock);
+    job_undo(j, &m->lock);
     if (n == NULL)
         job_fail(j, FAULT_COMPILER, NULL, 0, "%s", why);
     return n;

@@ -197,8 +197,7 @@ scratch *scratch_open(job *j, scratch_place *place) {
 }
 
 void scratch_close(job *j, scratch *s) {
-    job_keep(j, s);
-    remove_folder(s);
+    job_undo(j, s);
 }
 
 const char *scratch_at(job *j, const scratch *s, const char *name) {

@@ -153,8 +153,7 @@ typedef struct device_ops {
     void (*synchronize)(device *, job *, void *stream);
     bool (*idle)(device *, job *, void *stream); /* whether all of its work is done */
 
-    /* A stream whose work goes before that of others, and its end. NULL: there are no streams, and
-       each call is done when it returns. */
+    /* A stream whose work goes before that of others, and its end. */
     void *(*stream_open)(device *, job *);
     void (*stream_close)(device *, void *stream);
     /* What is sent to `after` from now on begins when all that was sent to `before` is done. */
@@ -163,7 +162,10 @@ typedef struct device_ops {
     /* Calls body in the device's CUDA context, for libraries that want it current; body cannot fail
        the job. Without a job, failures to enter the context are ignored, and body is not called. */
     void (*within)(device *, job *, void (*body)(void *), void *argument);
-    bool host_memory; /* the device's memory is the host's */
+    /* The device's memory is the host's, and there is one stream, whose calls are done when they
+       return. It has no download_async, idle, stream_open, stream_close, within, tick, between,
+       memory_number and peer_*, which are NULL. */
+    bool host_memory;
 
     /* The point that a stream's work has been put up to, whether the work is past it, and the end
        of the point. No stream is waited for. The cpu device's is NULL. */
@@ -171,7 +173,7 @@ typedef struct device_ops {
     bool (*passed)(device *, job *, void *mark);
     void (*unmark)(device *, void *mark);
     /* A mark with a time, and the seconds between two that have passed; negative: the second one
-       was earlier. The cpu device has none, and no time between them. */
+       was earlier. */
     void *(*tick)(device *, job *, void *stream);
     double (*between)(device *, job *, void *from, void *to);
 

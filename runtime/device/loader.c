@@ -67,8 +67,7 @@ const char *const *loader_matches(job *j, const char *root, const char *pattern)
     const char **paths = job_array(j, matches->gl_pathc + 1, sizeof *paths);
     for (size_t i = 0; i < matches->gl_pathc; i++)
         paths[i] = job_print(j, "%s", matches->gl_pathv[i]);
-    job_keep(j, matches);
-    globfree(matches);
+    job_undo(j, matches);
     return paths;
 }
 

@@ -147,8 +147,7 @@ const char *file_real(job *j, const char *path) {
         return NULL;
     job_defer(j, free, found);
     const char *copy = job_print(j, "%s", found);
-    job_keep(j, found);
-    free(found);
+    job_undo(j, found);
     return copy;
 }
 

@@ -312,7 +312,6 @@ const char *sealed_write(job *j, int folder, const char *name, const sealed_kind
     error = whole_file_write(w, whole.data, whole.size);
     if (error == 0)
         error = whole_file_commit(w);
-    job_keep(j, w);
-    whole_file_drop(w);
+    job_undo(j, w);
     return error == 0 ? NULL : cannot_write(j, name, error);
 }

@@ -1,5 +1,4 @@
-/* Contexts: opening and closing them, how public calls run, device memory for callers, and the
-   names of statuses. */
+/* Contexts: opening and closing them, how public calls run, and the names of statuses. */
 #include "runtime/launch/context.h"
 
 #include <assert.h>
@@ -53,6 +52,19 @@ sg_status context_run(sg_context *c, void (*body)(job *, void *), void *argument
     else
         job_end(j);
     return (sg_status)f;
+}
+
+sg_status context_make(sg_context *c, void (*body)(job *, void *), void *argument) {
+    job *of_the_object;
+    const sg_status status = context_run(c, body, argument, &of_the_object);
+    if (status == SG_OK)
+        context_hold(c);
+    return status;
+}
+
+void context_unmake(sg_context *c, job *j) {
+    job_end(j);
+    context_release(c);
 }
 
 void context_must(job *j, const sg_context *c, sg_status status) {
@@ -330,67 +342,6 @@ static void query_device(job *j, void *argument) {
 sg_status sg_device(sg_context *c, sg_device_info *out) {
     device_query q = {c, out};
     return c == NULL ? SG_ERROR_USAGE : context_run(c, query_device, &q, NULL);
-}
-
-typedef struct transfer {
-    sg_context *context;
-    void *to;
-    const void *from;
-    size_t bytes;
-    bool up; /* to the device */
-    void *stream;
-} transfer;
-
-static void do_alloc(job *j, void *argument) {
-    transfer *t = argument;
-    device *d = context_device(j, t->context);
-    t->to = d->ops->alloc(d, j, t->bytes > 0 ? t->bytes : 1);
-}
-
-sg_status sg_alloc(sg_context *c, size_t bytes, void **out) {
-    if (c == NULL || out == NULL)
-        return SG_ERROR_USAGE;
-    transfer t = {.context = c, .bytes = bytes};
-    const sg_status status = context_run(c, do_alloc, &t, NULL);
-    if (status == SG_OK)
-        *out = t.to;
-    return status;
-}
-
-void sg_free(sg_context *c, void *memory) {
-    if (c != NULL && c->device != NULL && memory != NULL)
-        c->device->ops->free(c->device, memory);
-}
-
-static void do_move(job *j, void *argument) {
-    const transfer *t = argument;
-    device *d = context_device(j, t->context);
-    if (t->bytes == 0)
-        return;
-    if (t->to == NULL || t->from == NULL)
-        context_refuse(j, "cannot copy %zu bytes %s NULL", t->bytes, t->to == NULL ? "to" : "from");
-    (t->up ? d->ops->upload : d->ops->download)(d, j, t->to, t->from, t->bytes);
-}
-
-static void do_synchronize(job *j, void *argument) {
-    const transfer *t = argument;
-    device *d = context_device(j, t->context);
-    d->ops->synchronize(d, j, t->stream);
-}
-
-sg_status sg_upload(sg_context *c, void *to, const void *from, size_t bytes) {
-    transfer t = {.context = c, .to = to, .from = from, .bytes = bytes, .up = true};
-    return c == NULL ? SG_ERROR_USAGE : context_run(c, do_move, &t, NULL);
-}
-
-sg_status sg_download(sg_context *c, void *to, const void *from, size_t bytes) {
-    transfer t = {.context = c, .to = to, .from = from, .bytes = bytes};
-    return c == NULL ? SG_ERROR_USAGE : context_run(c, do_move, &t, NULL);
-}
-
-sg_status sg_synchronize(sg_context *c, sg_stream stream) {
-    transfer t = {.context = c, .stream = stream};
-    return c == NULL ? SG_ERROR_USAGE : context_run(c, do_synchronize, &t, NULL);
 }
 
 #define NAME(status) [status] = #status

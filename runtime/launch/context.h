@@ -173,6 +173,11 @@ allocator context_memory(const sg_options *);
    if `keep` is NULL; a failure becomes this thread's error. */
 sg_status context_run(sg_context *, void (*body)(job *, void *), void *argument, job **keep);
 
+/* The same for a call that makes an object, which has the job and holds the context; and the end
+   of both. */
+sg_status context_make(sg_context *, void (*body)(job *, void *), void *argument);
+void context_unmake(sg_context *, job *);
+
 /* A copy of a text that a result points to, valid until this thread's next. */
 const char *context_keep(job *, sg_context *, const char *text);
 
@@ -216,5 +221,93 @@ void context_write(job *, void *caller, const void *from, size_t size, const cha
    cannot be used: it is removed and the program compiled. */
 binary compile_program(job *, sg_context *, compiler *, const program *, binary_kind,
                        const char *refused);
+
+/* ---- inside a kernel ------------------------------------------------------------------------- */
+
+/* It does not change once built, except for the binaries of sg_kernel_binary, which have their own
+   lock. The subject is opaque here: only runtime/api and runtime/check see into it. */
+struct subject;
+
+typedef struct kernel_binary {
+    job *job; /* holds the binary; NULL until the first request */
+    sg_binary result;
+} kernel_binary;
+
+/* The points of a spec. */
+typedef struct kernel_set {
+    const char *name, *field;
+    int target;  /* the field's array, by the index of the points' program */
+    int injects; /* which function; −1: it records */
+} kernel_set;
+typedef struct kernel_sets {
+    const program *program; /* gen/points/points.h */
+    const kernel_set *sets; /* by name */
+    int count;
+} kernel_sets;
+
+/* The monitors of a spec. */
+typedef struct kernel_monitor {
+    const char *name, *op;
+    double identity;                           /* of the op */
+    int low[PROGRAM_AXES], high[PROGRAM_AXES]; /* how far its map reads */
+    bool mirrors[PROGRAM_AXES];                /* at an end of the axis its reads turn back */
+} kernel_monitor;
+
+struct sg_kernel {
+    sg_context *context;
+    job *job; /* holds the kernel itself, its program, subject and texts */
+    const program *program;
+    const struct subject *subject; /* NULL: it was loaded from a file */
+    loaded *loaded;                /* NULL: only its source was wanted */
+    module *module;                /* of loaded; NULL: it cannot be launched */
+    const char *unlaunchable;      /* why, as the end of a sentence; else NULL */
+    sg_kernel_info info;
+    const kernel_sets *points;      /* NULL: the spec has none */
+    const kernel_monitor *monitors; /* by name */
+    const kernel_monitor *maps_for; /* the kernel is the map of this one; NULL */
+    const char *texts[SG_TEXT_POINTS + 1];
+    pthread_mutex_t lock;
+    kernel_binary binaries[SG_BINARY_PTX + 1];
+
+    /* Of the context's list, under its lock. */
+    const kernel_request *request; /* NULL: no request can match it */
+    int holds;
+    sg_kernel *newer, *older;
+};
+
+/* A call that asks something of a kernel, or of its thing number `index`: fails where it has fewer
+   of these. */
+typedef struct kernel_query {
+    const sg_kernel *kernel;
+    int index;
+    void *out;
+} kernel_query;
+sg_status kernel_ask(const sg_kernel *, void (*body)(job *, void *), int index, void *out);
+void kernel_need_index(job *, const kernel_query *, int count, const char *noun, const char *of);
+
+/* Gives a new kernel its binary and the facts that follow from it. The binary is held, and
+   released if the job fails. */
+void kernel_take(job *, sg_kernel *, loaded *);
+
+/* Frees a kernel that nobody holds; called by the context's list. */
+void kernel_end(sg_kernel *);
+
+/* Fails with FAULT_USAGE if the kernel cannot be launched. */
+void kernel_need_launchable(job *, const sg_kernel *);
+
+/* The points of a grid or of a call of lists. Refuses more than 2^48, which no memory holds;
+   sums of smaller sizes cannot overflow. */
+int64_t kernel_points(job *, const int64_t size[3]);
+
+/* The size of a check or a measurement: 0 is the size planned for, unused axes are 1. */
+void kernel_size(job *, const sg_kernel *, const int64_t wanted[3], int64_t size[3],
+                 int64_t *points);
+
+/* A parameter's value rounded to its dtype, as the kernel gets it; refuses a value that does not
+   fit. */
+bool kernel_parameter(job *, const sg_kernel *, int index, double value, double *out);
+
+/* All values, rounded: the caller's, else defaults, else drawn from [0.25, 1) by the seed. */
+void kernel_parameters(job *, const sg_kernel *, const double *given, uint64_t seed, double *out);
 
 #endif

@@ -1,5 +1,4 @@
 /* The sg_kernel_… queries, the binaries of kernels, and sg_release. */
-#include "runtime/launch/kernel.h"
 
 #include <float.h>
 #include <math.h>
@@ -18,23 +17,21 @@ const char *sg_kernel_text(const sg_kernel *k, sg_text which) {
     return known && k->texts[which] != NULL ? k->texts[which] : "";
 }
 
-typedef struct query {
-    const sg_kernel *kernel;
-    int index;
-    void *out;
-} query;
+void kernel_need_index(job *j, const kernel_query *q, int count, const char *noun, const char *of) {
+    if (q->index < 0 || q->index >= count)
+        context_refuse(j, "'%s' has %s%s; there is none of index %d", q->kernel->program->name,
+                       text_count(j, count, noun), of, q->index);
+}
 
 static void write_facts(job *j, void *argument) {
-    const query *q = argument;
+    const kernel_query *q = argument;
     context_write(j, q->out, &q->kernel->info, sizeof q->kernel->info, "sg_kernel_info");
 }
 
 static void write_array(job *j, void *argument) {
-    const query *q = argument;
+    const kernel_query *q = argument;
     const program *p = q->kernel->program;
-    if (q->index < 0 || q->index >= p->array_count)
-        context_refuse(j, "'%s' has %s; there is none of index %d", p->name,
-                       text_count(j, p->array_count, "array"), q->index);
+    kernel_need_index(j, q, p->array_count, "array", "");
     const program_array *a = &p->arrays[q->index];
     const bool grid = program_is_grid(p);
     sg_array_info info = {.name = a->name,
@@ -56,32 +53,30 @@ static void write_array(job *j, void *argument) {
 }
 
 static void write_parameter(job *j, void *argument) {
-    const query *q = argument;
+    const kernel_query *q = argument;
     const program *p = q->kernel->program;
-    if (q->index < 0 || q->index >= p->parameter_count)
-        context_refuse(j, "'%s' has %s; there is none of index %d", p->name,
-                       text_count(j, p->parameter_count, "parameter"), q->index);
+    kernel_need_index(j, q, p->parameter_count, "parameter", "");
     const program_parameter *a = &p->parameters[q->index];
     const sg_parameter_info info = {
         .name = a->name, .has_default = a->has_value, .value = a->has_value ? a->value : 0};
     context_write(j, q->out, &info, sizeof info, "sg_parameter_info");
 }
 
-static sg_status ask(const sg_kernel *k, void (*body)(job *, void *), int index, void *out) {
-    query q = {k, index, out};
+sg_status kernel_ask(const sg_kernel *k, void (*body)(job *, void *), int index, void *out) {
+    kernel_query q = {k, index, out};
     return k == NULL ? SG_ERROR_USAGE : context_run(k->context, body, &q, NULL);
 }
 
 sg_status sg_kernel_facts(const sg_kernel *k, sg_kernel_info *out) {
-    return ask(k, write_facts, 0, out);
+    return kernel_ask(k, write_facts, 0, out);
 }
 
 sg_status sg_kernel_array(const sg_kernel *k, int index, sg_array_info *out) {
-    return ask(k, write_array, index, out);
+    return kernel_ask(k, write_array, index, out);
 }
 
 sg_status sg_kernel_parameter(const sg_kernel *k, int index, sg_parameter_info *out) {
-    return ask(k, write_parameter, index, out);
+    return kernel_ask(k, write_parameter, index, out);
 }
 
 int sg_kernel_find_array(const sg_kernel *k, const char *name) {

@@ -6,7 +6,6 @@
 #include <sys/stat.h>
 
 #include "base/clock.h"
-#include "runtime/launch/kernel.h"
 
 enum { COARSEST_CLOCK = 2 }; /* seconds: FAT's; others are finer */
 

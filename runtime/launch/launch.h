@@ -3,7 +3,7 @@
 #ifndef SG_RUNTIME_LAUNCH_LAUNCH_H
 #define SG_RUNTIME_LAUNCH_LAUNCH_H
 
-#include "runtime/launch/kernel.h"
+#include "runtime/launch/context.h"
 
 /* The limits of a program, asserted by builds. */
 enum {

@@ -104,8 +104,7 @@ static void load_or_compile(job *j, making *m) {
     job_defer(j, end_job, attempt);
     m->made->binary =
         compile_program(j, m->context, m->compiler, m->program, m->kind, job_error_text(attempt));
-    job_keep(j, attempt);
-    job_end(attempt);
+    job_undo(j, attempt);
     load(j, m);
 }
 

@@ -59,27 +59,6 @@ static void keep_cells(job *j, const steps *s) {
     }
 }
 
-void steps_rotate(const program *p, launch *l, int *final) {
-    for (int i = 0; i < p->array_count; i++) {
-        const program_array *a = &p->arrays[i];
-        if (!a->written || a->grid.reads < 0)
-            continue;
-        const launch_grid written = l->grids[i];
-        const int written_final = final[i], oldest = program_oldest(a);
-        const bool in_place = written.data == l->grids[oldest].data;
-        l->grids[i] = l->grids[oldest];
-        final[i] = final[oldest];
-        l->grids[oldest] = l->grids[a->grid.reads];
-        final[oldest] = final[a->grid.reads];
-        l->grids[a->grid.reads] = written;
-        final[a->grid.reads] = written_final;
-        if (in_place) { /* in the place of what is the oldest level now */
-            l->grids[i] = l->grids[oldest];
-            final[i] = final[oldest];
-        }
-    }
-}
-
 static void swap(launch_grid *a, int *final_a, launch_grid *b, int *final_b) {
     const launch_grid grid = *a;
     const int place = *final_a;
@@ -87,6 +66,22 @@ static void swap(launch_grid *a, int *final_a, launch_grid *b, int *final_b) {
     *final_a = *final_b;
     *b = grid;
     *final_b = place;
+}
+
+void steps_rotate(const program *p, launch *l, int *final) {
+    for (int i = 0; i < p->array_count; i++) {
+        const program_array *a = &p->arrays[i];
+        if (!a->written || a->grid.reads < 0)
+            continue;
+        const int now = a->grid.reads, oldest = program_oldest(a);
+        const bool in_place = l->grids[i].data == l->grids[oldest].data;
+        swap(&l->grids[i], &final[i], &l->grids[oldest], &final[oldest]);
+        swap(&l->grids[oldest], &final[oldest], &l->grids[now], &final[now]);
+        if (in_place) { /* in the place of what is the oldest level now */
+            l->grids[i] = l->grids[oldest];
+            final[i] = final[oldest];
+        }
+    }
 }
 
 enum { IN_LAYER = -1 }; /* as a place in `final` */

@@ -64,13 +64,7 @@ static void give_back(void *what) {
 }
 
 void convert_end(job *j, conversion *c) {
-    job_keep(j, c);
-    give_back(c);
-}
-
-/* A list of the format, once its length is known. */
-static void add_array(conversion *c, const char *name, packed_kind kind, int64_t x, int64_t y) {
-    layout_array(&c->packed, name, kind, x, y);
+    job_undo(j, c);
 }
 
 static size_t aligned(size_t bytes) {
@@ -151,8 +145,8 @@ static void measure_ell(job *j, conversion *c) {
     convert_launch(j, c, 0, c->packed.rows < CONVERT_MANY ? c->packed.rows : CONVERT_MANY,
                    CONVERT_THREADS);
     convert_read(j, c);
-    add_array(c, "column", PACKED_INDEX, c->packed.rows, c->totals[0]);
-    add_array(c, "value", PACKED_VALUE, c->packed.rows, c->totals[0]);
+    layout_array(&c->packed, "column", PACKED_INDEX, c->packed.rows, c->totals[0]);
+    layout_array(&c->packed, "value", PACKED_VALUE, c->packed.rows, c->totals[0]);
 }
 
 static void fill_ell(job *j, conversion *c) {
@@ -172,15 +166,15 @@ static void measure_sell(job *j, conversion *c) {
     const convert_pieces work = {
         {(size_t)slices * s->index_bytes}, layout_parts(slices + 1, CONVERT_TILE), 1};
     convert_work(j, c, &work);
-    add_array(c, "offset", PACKED_INDEX, slices + 1, 1);
-    add_array(c, "row", PACKED_INDEX, rows, 1);
+    layout_array(&c->packed, "offset", PACKED_INDEX, slices + 1, 1);
+    layout_array(&c->packed, "row", PACKED_INDEX, rows, 1);
     allocate_arrays(j, c);
     convert_launch(j, c, 0, rows, number[2]);
     add_up(j, c, 1, slices + 1);
     convert_launch(j, c, 3, slices + 1, CONVERT_TILE);
     convert_read(j, c);
-    add_array(c, "column", PACKED_INDEX, c->totals[0], 1);
-    add_array(c, "value", PACKED_VALUE, c->totals[0], 1);
+    layout_array(&c->packed, "column", PACKED_INDEX, c->totals[0], 1);
+    layout_array(&c->packed, "value", PACKED_VALUE, c->totals[0], 1);
     if (c->totals[0] > c->packed.largest_index)
         c->packed.largest_index = c->totals[0];
 }
@@ -207,8 +201,8 @@ static void measure_dia(job *j, conversion *c) {
     convert_launch(j, c, 0, c->packed.entries, (int64_t)CONVERT_STRETCH * WARPS);
     add_up(j, c, 1, words);
     convert_read(j, c);
-    add_array(c, "diagonal", PACKED_INDEX, c->totals[0], 1);
-    add_array(c, "value", PACKED_VALUE, c->packed.rows, c->totals[0]);
+    layout_array(&c->packed, "diagonal", PACKED_INDEX, c->totals[0], 1);
+    layout_array(&c->packed, "value", PACKED_VALUE, c->packed.rows, c->totals[0]);
 }
 
 static void fill_dia(job *j, conversion *c) {
@@ -226,14 +220,15 @@ static void measure_bcsr(job *j, conversion *c) {
     const convert_pieces work = {
         {(size_t)lines * s->index_bytes}, layout_parts(lines + 1, CONVERT_TILE), 1};
     convert_work(j, c, &work);
-    add_array(c, "offset", PACKED_INDEX, lines + 1, 1);
+    layout_array(&c->packed, "offset", PACKED_INDEX, lines + 1, 1);
     allocate_arrays(j, c);
     convert_launch(j, c, 0, lines * convert_lanes(s), CONVERT_THREADS);
     add_up(j, c, 1, lines + 1);
     convert_launch(j, c, 3, lines + 1, CONVERT_TILE);
     convert_read(j, c);
-    add_array(c, "column", PACKED_INDEX, c->totals[0], 1);
-    add_array(c, "value", PACKED_VALUE, (int64_t)s->block_rows * s->block_cols, c->totals[0]);
+    layout_array(&c->packed, "column", PACKED_INDEX, c->totals[0], 1);
+    layout_array(&c->packed, "value", PACKED_VALUE, (int64_t)s->block_rows * s->block_cols,
+                 c->totals[0]);
     if (c->totals[0] > c->packed.largest_index)
         c->packed.largest_index = c->totals[0];
 }
@@ -302,12 +297,12 @@ static void measure_stencil(job *j, conversion *c) {
                             .entries = c->totals[1],
                             .longest = c->totals[4]};
     c->packed.work = found;
-    add_array(c, "group", PACKED_WORD, groups, 1);
-    add_array(c, "pattern", PACKED_WORD, GROUP, c->totals[2]);
-    add_array(c, "row", PACKED_INDEX, found->other, 1);
-    add_array(c, "offset", PACKED_INDEX, found->other + 1, 1);
-    add_array(c, "column", PACKED_INDEX, found->entries, 1);
-    add_array(c, "value", PACKED_VALUE, found->entries, 1);
+    layout_array(&c->packed, "group", PACKED_WORD, groups, 1);
+    layout_array(&c->packed, "pattern", PACKED_WORD, GROUP, c->totals[2]);
+    layout_array(&c->packed, "row", PACKED_INDEX, found->other, 1);
+    layout_array(&c->packed, "offset", PACKED_INDEX, found->other + 1, 1);
+    layout_array(&c->packed, "column", PACKED_INDEX, found->entries, 1);
+    layout_array(&c->packed, "value", PACKED_VALUE, found->entries, 1);
 }
 
 static void fill_stencil(job *j, conversion *c) {

@@ -17,14 +17,13 @@ storage device_matrix_storage(job *j, const sg_kernel *k) {
 void sg_device_matrix_free(sg_device_matrix *m) {
     if (m == NULL)
         return;
-    sg_context *c = m->context;
+    device *d = m->context->device;
     for (int i = 0; i < m->array_count; i++)
         if (!m->arrays[i].lent)
-            c->device->ops->free(c->device, m->arrays[i].data);
+            d->ops->free(d, m->arrays[i].data);
     for (size_t i = 0; i < sizeof m->blocks / sizeof *m->blocks; i++)
-        c->device->ops->free(c->device, m->blocks[i]);
-    job_end(m->job);
-    context_release(c);
+        d->ops->free(d, m->blocks[i]);
+    context_unmake(m->context, m->job);
 }
 
 typedef struct telling {
@@ -183,8 +182,7 @@ static void convert_there(job *j, void *argument) {
                             l->data[0],      l->data[1],         l->data[2]};
     u->to->info.upload_seconds = clock_seconds() - start;
     convert_lists(j, u, &csr);
-    job_keep(j, l);
-    free_lists(l);
+    job_undo(j, l);
 }
 
 /* ---- what lies there already ----------------------------------------------------------------- */

@@ -38,11 +38,9 @@ sg_status matrix_make(sg_context *c, int64_t rows, int64_t columns,
     if (c == NULL || out == NULL)
         return SG_ERROR_USAGE;
     beginning b = {.context = c, .rows = rows, .columns = columns};
-    job *kept;
-    sg_status status = context_run(c, begin, &b, &kept);
+    sg_status status = context_make(c, begin, &b);
     if (status != SG_OK)
         return status;
-    context_hold(c);
     matrix_making making = {b.matrix, given};
     /* The memory of filling goes when it is done. */
     if (fill != NULL)
@@ -57,11 +55,9 @@ sg_status matrix_make(sg_context *c, int64_t rows, int64_t columns,
 void sg_matrix_free(sg_matrix *m) {
     if (m == NULL)
         return;
-    sg_context *c = m->context;
     assembly_free(&m->entries);
     pthread_mutex_destroy(&m->lock);
-    job_end(m->job);
-    context_release(c);
+    context_unmake(m->context, m->job);
 }
 
 sg_status sg_matrix_new(sg_context *c, int64_t rows, int64_t columns, sg_matrix **out) {
@@ -342,8 +338,7 @@ static void read_file(job *j, void *argument) {
     FILE *file = open_file(j, path);
     job_defer(j, close_file, file);
     market_read(j, file, path, &making->matrix->entries);
-    job_keep(j, file);
-    fclose(file);
+    job_undo(j, file);
 }
 
 sg_status sg_matrix_read(sg_context *c, const char *path, sg_matrix **out) {

@@ -6,7 +6,6 @@
 #include "gen/lists/spmv/spmv.h"
 #include "matrix/format.h"
 #include "runtime/launch/context.h"
-#include "runtime/launch/kernel.h"
 
 /* CSR in device memory: rows in order, columns ascending and different within a row. */
 typedef struct device_csr {

@@ -1,9 +1,10 @@
 /* Monitors of a run. Takes: the kernel of a spec and the map of one of its monitors. Makes:
-   samples, each a launch of the map into an array of its own and a reduction of that. */
-#include "runtime/monitors/monitors.h"
-
+   samples, each a launch of the map into an array of its own and a reduction of that; and
+   sg_run_watched, the steps of sg_run, or fewer, and functions that are told of samples. */
 #include "base/dtype.h"
 #include "runtime/launch/launch.h"
+
+#include "runtime/points/points.h"
 
 #include <string.h>
 
@@ -37,16 +38,14 @@ static void give_back(void *what) {
 void sg_monitor_close(sg_monitor *m) {
     if (m == NULL)
         return;
-    sg_context *c = m->kernel->context;
     give_back(m);
-    job_end(m->job);
-    context_release(c);
+    context_unmake(m->kernel->context, m->job);
 }
 
 typedef struct opening {
     const sg_kernel *kernel, *map;
     const int64_t *size;
-    sg_monitor *made;
+    sg_monitor **out;
 } opening;
 
 static void judge(job *j, const opening *o) {
@@ -135,21 +134,14 @@ static void open_monitor(job *j, void *argument) {
     context_must(j, m->kernel->context, sg_temporary_bytes(m->map, &a, &m->temporary_bytes));
     m->temporary = allocate(j, m, m->temporary_bytes);
     job_keep(j, m);
-    o->made = m;
+    *o->out = m;
 }
 
 sg_status sg_monitor_open(const sg_kernel *kernel, const sg_kernel *map, const int64_t size[3],
                           sg_monitor **out) {
     if (kernel == NULL || map == NULL || out == NULL)
         return SG_ERROR_USAGE;
-    opening o = {kernel, map, size, NULL};
-    job *kept;
-    const sg_status status = context_run(kernel->context, open_monitor, &o, &kept);
-    if (status != SG_OK)
-        return status;
-    context_hold(kernel->context);
-    *out = o.made;
-    return SG_OK;
+    return context_make(kernel->context, open_monitor, &(opening){kernel, map, size, out});
 }
 
 /* ---- samples --------------------------------------------------------------------------------- */
@@ -214,10 +206,6 @@ sg_status sg_monitor_sample(sg_monitor *m, const sg_arguments *arguments, sg_str
     return context_run(m->kernel->context, sample, &s, NULL);
 }
 
-int monitor_waiting(const sg_monitor *m) {
-    return m->waiting;
-}
-
 typedef struct reading {
     sg_monitor *monitor;
     int64_t *steps;
@@ -258,25 +246,151 @@ sg_status sg_monitor_read(sg_monitor *m, int64_t *steps, double *values, int mos
 
 /* ---- asking ---------------------------------------------------------------------------------- */
 
-typedef struct asking {
-    const sg_kernel *kernel;
-    int index;
-    sg_monitor_info *out;
-} asking;
-
 static void describe(job *j, void *argument) {
-    const asking *a = argument;
-    if (a->index < 0 || a->index >= a->kernel->info.monitors)
-        context_refuse(j, "'%s' has %s; there is none of index %d", a->kernel->program->name,
-                       text_count(j, a->kernel->info.monitors, "monitor"), a->index);
-    const kernel_monitor *m = &a->kernel->monitors[a->index];
+    const kernel_query *q = argument;
+    kernel_need_index(j, q, q->kernel->info.monitors, "monitor", "");
+    const kernel_monitor *m = &q->kernel->monitors[q->index];
     const sg_monitor_info info = {sizeof info, m->name, m->op};
-    context_write(j, a->out, &info, sizeof info, "sg_monitor_info");
+    context_write(j, q->out, &info, sizeof info, "sg_monitor_info");
 }
 
 sg_status sg_kernel_monitor(const sg_kernel *kernel, int index, sg_monitor_info *out) {
+    return kernel_ask(kernel, describe, index, out);
+}
+
+/* ---- sg_run_watched: steps, and samples that functions of the caller's are told of ----------- */
+
+/* Samples are read so many at a time, so that the device is seldom waited for. */
+enum { READ_TOGETHER = 8, MOST_WATCHES = 64 };
+
+typedef struct watching {
+    const sg_kernel *kernel;
+    sg_point_sets *points; /* NULL: none */
+    const sg_watch *given;
+    int count;
+    const sg_arguments *arguments;
+    int64_t steps, *made;
+    sg_stream stream;
+    int *final;
+
+    sg_watch watches[MOST_WATCHES];
+    int waiting[MOST_WATCHES];
+    sg_arguments now;
+    sg_grid grids[LAUNCH_ARRAYS];
+    int order[LAUNCH_ARRAYS];
+    bool ends; /* a function said so */
+} watching;
+
+static void read_watches(job *j, watching *w) {
+    const size_t step = w->count > 0 && w->given != NULL ? w->given->struct_size : 0;
+    if (w->count < 0 || w->count > MOST_WATCHES || (w->count > 0 && w->given == NULL))
+        context_refuse(j, "sg_run_watched takes 0 to %d watches", MOST_WATCHES);
+    for (int i = 0; i < w->count; i++) {
+        context_read(j, &w->watches[i], sizeof w->watches[i],
+                     (const char *)w->given + step * (size_t)i, "sg_watch");
+        if (w->watches[i].monitor == NULL || w->watches[i].seen == NULL || w->watches[i].every < 1)
+            context_refuse(j, "watch %d needs a monitor, a function and after how many steps", i);
+        /* Else functions would be told of samples that are not their own. */
+        if (w->watches[i].monitor->waiting > 0)
+            context_refuse(j, "samples of the monitor of watch %d wait to be read", i);
+        for (int k = 0; k < i; k++)
+            if (w->watches[k].monitor == w->watches[i].monitor)
+                context_refuse(j, "watches %d and %d have the same monitor: open one for each", k,
+                               i);
+    }
+}
+
+/* Those samples of a monitor that wait, to the caller's function. */
+static void tell(job *j, watching *w, int which) {
+    const sg_watch *watch = &w->watches[which];
+    int64_t steps[READ_TOGETHER];
+    double values[READ_TOGETHER];
+    int count = 0;
+    context_must(j, w->kernel->context,
+                 sg_monitor_read(watch->monitor, steps, values, w->waiting[which], &count));
+    w->waiting[which] = 0;
+    for (int i = 0; i < count; i++)
+        w->ends = watch->seen(watch->user, steps[i], values[i]) != 0 || w->ends;
+}
+
+static int64_t until_due(const watching *w, int64_t left) {
+    for (int i = 0; i < w->count; i++) {
+        const int64_t n = w->watches[i].every, next = n - w->now.step % n;
+        left = next < left ? next : left;
+    }
+    return left;
+}
+
+static void make_steps(job *j, watching *w, int64_t count) {
+    const int arrays = w->kernel->program->array_count;
+    int final[LAUNCH_ARRAYS], order[LAUNCH_ARRAYS];
+    sg_grid grids[LAUNCH_ARRAYS];
+    context_must(j, w->kernel->context,
+                 w->points != NULL ? sg_run_points(w->points, &w->now, count, w->stream, final)
+                                   : sg_run(w->kernel, &w->now, count, w->stream, final));
+    memcpy(grids, w->grids, sizeof grids);
+    memcpy(order, w->order, sizeof order);
+    for (int i = 0; i < arrays; i++) {
+        w->grids[i] = grids[final[i]];
+        w->order[i] = order[final[i]];
+    }
+    w->now.step += count;
+}
+
+static void sample_due(job *j, watching *w) {
+    for (int i = 0; i < w->count; i++) {
+        if (w->now.step % w->watches[i].every != 0)
+            continue;
+        context_must(j, w->kernel->context,
+                     sg_monitor_sample(w->watches[i].monitor, &w->now, w->stream));
+        if (++w->waiting[i] == READ_TOGETHER)
+            tell(j, w, i);
+    }
+}
+
+static void run(job *j, void *argument) {
+    watching *w = argument;
+    const program *p = w->kernel->program;
+    launch_names names;
+    launch launch;
+    read_watches(j, w);
+    steps_allow(j, p, w->steps);
+    launch_check(j, w->kernel, w->arguments, w->steps > 1 ? USE_STEPS : USE_STEP, &launch);
+    launch_read(j, w->kernel, w->arguments, &names, &w->now);
+    memcpy(w->grids, w->now.grids, (size_t)p->array_count * sizeof *w->grids);
+    w->now.struct_size = sizeof w->now;
+    w->now.arrays = NULL;
+    w->now.values = NULL;
+    w->now.grids = w->grids;
+    w->now.grid_count = p->array_count;
+    for (int i = 0; i < p->array_count; i++)
+        w->order[i] = i;
+    const int64_t first = w->now.step;
+    while (w->now.step - first < w->steps && !w->ends) {
+        make_steps(j, w, until_due(w, w->steps - (w->now.step - first)));
+        sample_due(j, w);
+    }
+    for (int i = 0; i < w->count; i++)
+        tell(j, w, i);
+    if (w->made != NULL)
+        *w->made = w->now.step - first;
+    if (w->final != NULL)
+        names_final(p, &launch, w->order, w->final);
+}
+
+sg_status sg_run_watched(const sg_kernel *kernel, sg_point_sets *points, const sg_watch *watches,
+                         int count, const sg_arguments *arguments, int64_t steps, sg_stream stream,
+                         int *final, int64_t *made) {
     if (kernel == NULL)
         return SG_ERROR_USAGE;
-    asking a = {kernel, index, out};
-    return context_run(kernel->context, describe, &a, NULL);
+    watching w = {.kernel = kernel,
+                  .points = points,
+                  .given = watches,
+                  .count = count,
+                  .arguments = arguments,
+                  .steps = steps,
+                  .stream = stream,
+                  .final = final,
+                  .made = made};
+    return context_run(kernel->context, run, &w, NULL);
 }

@@ -23,10 +23,8 @@ static void give_back(void *what) {
 void sg_points_close(sg_point_sets *s) {
     if (s == NULL)
         return;
-    sg_context *c = s->kernel->context;
     give_back(s);
-    job_end(s->job);
-    context_release(c);
+    context_unmake(s->kernel->context, s->job);
 }
 
 /* ---- what is given --------------------------------------------------------------------------- */
@@ -36,7 +34,7 @@ typedef struct opening {
     const points_ground *ground;
     const sg_points *sets;
     int count;
-    sg_point_sets *made;
+    sg_point_sets **out;
 } opening;
 
 static void judge(job *j, const points_ground *g, const kernel_set *about, const sg_points *p) {
@@ -184,7 +182,7 @@ static void find_arrays(sg_point_sets *s) {
 }
 
 static void open_points(job *j, void *argument) {
-    opening *o = argument;
+    const opening *o = argument;
     const sg_kernel *k = o->kernel;
     sg_origin origin;
     kernel_need_launchable(j, k);
@@ -205,7 +203,7 @@ static void open_points(job *j, void *argument) {
     make_room(j, s);
     s->loaded = modules_hold(j, k->context, k->points->program, true, &origin);
     job_keep(j, s);
-    o->made = s;
+    *o->out = s;
 }
 
 sg_status sg_points_open(const sg_kernel *kernel, const int64_t size[3], const sg_points *sets,
@@ -221,38 +219,20 @@ sg_status sg_points_open(const sg_kernel *kernel, const int64_t size[3], const s
 
 sg_status points_open_at(const sg_kernel *kernel, const points_ground *ground,
                          const sg_points *sets, int count, sg_point_sets **out) {
-    opening o = {kernel, ground, sets, count, NULL};
-    job *kept;
-    const sg_status status = context_run(kernel->context, open_points, &o, &kept);
-    if (status != SG_OK)
-        return status;
-    context_hold(kernel->context);
-    *out = o.made;
-    return SG_OK;
+    return context_make(kernel->context, open_points, &(opening){kernel, ground, sets, count, out});
 }
 
 /* ---- asking ---------------------------------------------------------------------------------- */
 
-typedef struct asking {
-    const sg_kernel *kernel;
-    int index;
-    sg_points_info *out;
-} asking;
-
 static void describe(job *j, void *argument) {
-    const asking *a = argument;
-    const int count = a->kernel->points != NULL ? a->kernel->points->count : 0;
-    if (a->index < 0 || a->index >= count)
-        context_refuse(j, "'%s' has %s of points; there is none of index %d",
-                       a->kernel->program->name, text_count(j, count, "set"), a->index);
-    const kernel_set *s = &a->kernel->points->sets[a->index];
+    const kernel_query *q = argument;
+    const kernel_sets *points = q->kernel->points;
+    kernel_need_index(j, q, points != NULL ? points->count : 0, "set", " of points");
+    const kernel_set *s = &points->sets[q->index];
     const sg_points_info info = {sizeof info, s->name, s->field, s->injects >= 0};
-    context_write(j, a->out, &info, sizeof info, "sg_points_info");
+    context_write(j, q->out, &info, sizeof info, "sg_points_info");
 }
 
 sg_status sg_kernel_points(const sg_kernel *kernel, int index, sg_points_info *out) {
-    if (kernel == NULL)
-        return SG_ERROR_USAGE;
-    asking a = {kernel, index, out};
-    return context_run(kernel->context, describe, &a, NULL);
+    return kernel_ask(kernel, describe, index, out);
 }

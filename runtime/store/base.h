@@ -128,7 +128,7 @@ bool results_find_place(job *, results *, const result_place *, int64_t *out, in
    such row is logged. */
 bool results_read_row(job *, results *, sqlite3_stmt *, result_row *); /* of STATEMENT_LIST */
 bool results_read_result(job *, results *, sqlite3_stmt *, result *);  /* of STATEMENT_BEST */
-bool results_read_drift(job *, results *, sqlite3_stmt *, result_drift *);
+bool results_read_drift(job *, results *, sqlite3_stmt *, sg_drift *);
 bool results_read_place(job *, results *, sqlite3_stmt *, int64_t *id, result_size *,
                         int64_t *steps); /* of STATEMENT_PLACES */
 bool results_read_generator(job *, results *, sqlite3_stmt *, const char **); /* …_OTHERS */

@@ -207,7 +207,7 @@ static int read_rows(job *j, results *r, const void *filter, void *out) {
 
 static int read_drifts(job *j, results *r, const void *sweep, void *out) {
     result_drifts *all = out;
-    result_drift drift;
+    sg_drift drift;
     int code;
     sqlite3_stmt *s = results_bind(r, STATEMENT_DRIFTS, &code, "i", *(const int64_t *)sweep);
     while (results_next(s, &code))

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/dtype.h"
 #include "base/text.h"
 #include "runtime/device/device.h"
 #include "runtime/files/paths.h"
@@ -111,8 +112,7 @@ void results_enter(job *j, results *r) {
 }
 
 void results_leave(job *j, results *r) {
-    job_keep(j, r);
-    come_out(r);
+    job_undo(j, r);
 }
 
 /* The processor's name from host_machine's line; on ARM, which has none, the numbers that
@@ -212,11 +212,6 @@ result results_blank(const char *plan, result_state state, const char *reason) {
                     .settled = NAN};
 }
 
-static int ascending(const void *a, const void *b) {
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 /* Of the sorted numbers, the one that a share of them lies below, between neighbours in proportion
    (Hyndman and Fan, Sample quantiles in statistical packages, 1996, definition 7). */
 static double quantile(const double *sorted, int count, double share) {
@@ -233,7 +228,7 @@ double results_median(job *j, const double *seconds, int count, double *spread) 
     if (count == 0)
         return NAN;
     memcpy(sorted, seconds, (size_t)count * sizeof *sorted);
-    qsort(sorted, (size_t)count, sizeof *sorted, ascending);
+    qsort(sorted, (size_t)count, sizeof *sorted, dtype_compare);
     const double median = quantile(sorted, count, 0.5);
     *spread = (quantile(sorted, count, 0.75) - quantile(sorted, count, 0.25)) / median;
     return median;

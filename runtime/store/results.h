@@ -187,20 +187,11 @@ typedef struct result_final {
 } result_final;
 void results_finals(job *, results *, int64_t sweep, const result_final *, int count);
 
-/* A kernel of a sweep that was timed again, which shows what else changes times. */
-typedef struct result_drift {
-    const char *plan;
-    int evaluation;            /* the sweep's last before */
-    double first, seconds;     /* its time at first, and now */
-    double clock, temperature; /* now: MHz, °C; NAN */
-    int64_t taken;             /* milliseconds since 1970; 0: now */
-} result_drift;
-void results_add_drift(job *, results *, int64_t sweep, const result_drift *);
-/* The public form; the plan is the same text. */
-sg_drift results_shown_drift(const result_drift *);
+/* A kernel of a sweep that was timed again, which shows what else changes times. `taken` 0: now. */
+void results_add_drift(job *, results *, int64_t sweep, const sg_drift *);
 
 typedef struct result_drifts {
-    result_drift *list; /* in the order taken */
+    sg_drift *list; /* in the order taken */
     size_t count;
 } result_drifts;
 /* As results_list. */

@@ -153,11 +153,11 @@ const char *result_place_flaw(const result_place *p) {
     return first_unmet(all, sizeof all / sizeof *all);
 }
 
-static const char *drift_flaw(const result_drift *d) {
+static const char *drift_flaw(const sg_drift *d) {
     const demand all[] = {
         {is_plan(d->plan), "plan"},
         {d->evaluation >= 0, "evaluation"},
-        {result_is_time(d->first), "first"},
+        {result_is_time(d->first_seconds), "first"},
         {result_is_time(d->seconds), "seconds"},
         {is_moment(d->taken), "taken"},
         {is_clock(d->clock), "clock"},
@@ -322,15 +322,16 @@ bool results_read_result(job *j, results *of, sqlite3_stmt *from, result *out) {
     return judge(of, &r, result_flaw(out));
 }
 
-bool results_read_drift(job *j, results *of, sqlite3_stmt *from, result_drift *out) {
+bool results_read_drift(job *j, results *of, sqlite3_stmt *from, sg_drift *out) {
     row r = {.job = j, .from = from};
-    *out = (result_drift){.plan = words(&r, 0),
-                          .evaluation = (int)whole(&r, 1, INT_MAX),
-                          .first = number(&r, 2),
-                          .seconds = number(&r, 3),
-                          .clock = number(&r, 4),
-                          .temperature = number(&r, 5),
-                          .taken = whole(&r, 6, INT64_MAX)};
+    *out = (sg_drift){.struct_size = sizeof *out,
+                      .plan = words(&r, 0),
+                      .evaluation = (int)whole(&r, 1, INT_MAX),
+                      .first_seconds = number(&r, 2),
+                      .seconds = number(&r, 3),
+                      .clock = number(&r, 4),
+                      .temperature = number(&r, 5),
+                      .taken = whole(&r, 6, INT64_MAX)};
     return judge(of, &r, drift_flaw(out));
 }
 

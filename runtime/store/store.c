@@ -22,7 +22,7 @@ typedef struct storing {
     const result_final *finals;
     blob *rounds; /* of each of them */
     int final_count;
-    const result_drift *drift;
+    const sg_drift *drift;
 } storing;
 
 int64_t results_now(void) {
@@ -208,13 +208,13 @@ void results_finals(job *j, results *r, int64_t sweep, const result_final *list,
 }
 
 static int add_drift(storing *s) {
-    const result_drift *d = s->drift;
+    const sg_drift *d = s->drift;
     return results_run(s->r, STATEMENT_ADD_DRIFT, "itiffffi", s->sweep, d->plan,
-                       (int64_t)d->evaluation, d->first, d->seconds, d->clock, d->temperature,
-                       d->taken > 0 ? d->taken : results_now());
+                       (int64_t)d->evaluation, d->first_seconds, d->seconds, d->clock,
+                       d->temperature, d->taken > 0 ? d->taken : results_now());
 }
 
-void results_add_drift(job *j, results *r, int64_t sweep, const result_drift *d) {
+void results_add_drift(job *j, results *r, int64_t sweep, const sg_drift *d) {
     storing s = {.r = r, .sweep = sweep, .drift = d};
     store(j, &s, add_drift);
 }

@@ -17,10 +17,7 @@ typedef struct building {
 } building;
 
 static void build_as(job *j, const building *b, const sg_build_options *how, sg_kernel **out) {
-    sg_context *c = b->context;
-    const sg_status status = sg_build(c, b->path, how, out);
-    if (status != SG_OK)
-        job_fail(j, (fault)status, NULL, 0, "%s", job_error_inside(sg_error(c)));
+    context_must(j, b->context, sg_build(b->context, b->path, how, out));
 }
 
 static void release(void *kernel) {
@@ -58,8 +55,7 @@ static void build_again(job *j, building *b, const sg_build_options *how) {
     b->kernel = NULL;
     job_defer(j, release, before);
     build_as(j, b, how, &b->kernel);
-    job_keep(j, before);
-    sg_release(before);
+    job_undo(j, before);
 }
 
 static void say_thin(job *j, const building *b, int64_t most) {
@@ -100,8 +96,7 @@ static void build_own(job *j, void *argument) {
     }
     if (thin && part->steps < most)
         say_thin(j, b, most);
-    job_keep(j, whole);
-    sg_release(whole);
+    job_undo(j, whole);
 }
 
 digest team_digest(const sg_kernel *k) {
@@ -181,9 +176,7 @@ typedef struct estimating {
 static double plan_seconds(job *j, const building *b, const sg_build_options *how) {
     sg_explanation *e = NULL;
     double seconds = 0;
-    const sg_status status = sg_explain(b->context, b->path, how, &e);
-    if (status != SG_OK)
-        job_fail(j, (fault)status, NULL, 0, "%s", job_error_inside(sg_error(b->context)));
+    context_must(j, b->context, sg_explain(b->context, b->path, how, &e));
     for (int i = 0; i < e->row_count; i++)
         if (e->rows[i].chosen)
             seconds += e->rows[i].estimated_seconds;
@@ -244,8 +237,7 @@ static void estimate(job *j, void *argument) {
     part = b->part;
     forecast(j, e, &part);
     context_write(j, e->part, &part, sizeof part, "sg_team_part");
-    job_keep(j, b);
-    sg_release(b->kernel);
+    job_undo(j, b);
 }
 
 sg_status sg_team_estimate(sg_context *context, const char *spec_path,

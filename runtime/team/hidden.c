@@ -61,7 +61,7 @@ static int cut_box(const run *r, const leap *by, bool within_walks, box slabs[2 
     memcpy(inner->end, r->launch.end, sizeof inner->end);
     for (int axis = PROGRAM_AXES - 1; axis >= 0; axis--) {
         const int64_t low = p->grid.low[axis], high = p->grid.high[axis];
-        const int64_t width = r->depth * (low > high ? low : high),
+        const int64_t width = r->depth * larger(low, high),
                       unit = find_unit(r, by, axis, within_walks);
         const int64_t below = (r->part.low[axis] + width + unit - 1) / unit * unit;
         const int64_t above = (r->part.size[axis] - r->part.high[axis] - width) / unit * unit;
@@ -185,7 +185,7 @@ static void place_slab(const run *r, const face *f, slab *out) {
     const int64_t size = r->part.size[axis], begin = f->begin[axis] - p->grid.low[axis];
     const int64_t end = f->begin[axis] + f->size[axis] + p->grid.high[axis];
     out->axis = axis;
-    out->begin = begin > 0 ? begin : 0;
+    out->begin = larger(begin, 0);
     out->end = end < size ? end : size;
     out->first = f->begin[axis] - out->begin;
     out->after = out->first + f->size[axis];

@@ -26,14 +26,9 @@ static void open_own(job *j, void *argument) {
         context_refuse(j, "sg_team_monitor_open needs a kernel, its part and a map");
     context_must(j, m->context, sg_monitor_open(m->kernel, m->map, m->part.size, &m->own));
     const program *p = m->map->program;
-    for (int i = 0; i < p->array_count; i++) {
-        bool reaches = false;
-        for (int axis = 0; axis < PROGRAM_AXES; axis++)
-            reaches =
-                reaches || p->arrays[i].grid.low[axis] > 0 || p->arrays[i].grid.high[axis] > 0;
-        if (!p->arrays[i].written && reaches)
+    for (int i = 0; i < p->array_count; i++)
+        if (!p->arrays[i].written && program_reaches(&p->arrays[i]))
             m->array[m->array_count++] = sg_kernel_find_array(m->kernel, p->arrays[i].name);
-    }
 }
 
 static void give_back(void *what) {
@@ -41,44 +36,35 @@ static void give_back(void *what) {
 }
 
 typedef struct opening {
-    sg_team_monitor *made;
+    sg_team_monitor made, **out;
 } opening;
 
 static void open_monitor(job *j, void *argument) {
-    opening *o = argument;
+    const opening *o = argument;
     sg_team_monitor *m = job_alloc(j, sizeof *m);
-    *m = *o->made;
+    *m = o->made;
     m->job = j;
-    o->made = m;
     job_defer(j, give_back, m);
     team_together(j, m->team, open_own, m);
     job_keep(j, m);
+    *o->out = m;
 }
 
 sg_status sg_team_monitor_open(sg_team *team, const sg_kernel *kernel, const sg_kernel *map,
                                const sg_team_part *part, sg_team_monitor **out) {
     if (team == NULL || out == NULL)
         return SG_ERROR_USAGE;
-    sg_team_monitor made = {.team = team, .context = team->context, .kernel = kernel, .map = map};
-    opening o = {&made};
-    job *kept;
+    opening o = {{.team = team, .context = team->context, .kernel = kernel, .map = map}, out};
     if (part != NULL)
-        made.part = *part;
-    const sg_status status = context_run(team->context, open_monitor, &o, &kept);
-    if (status != SG_OK)
-        return status;
-    context_hold(team->context);
-    *out = o.made;
-    return SG_OK;
+        o.made.part = *part;
+    return context_make(team->context, open_monitor, &o);
 }
 
 void sg_team_monitor_close(sg_team_monitor *m) {
     if (m == NULL)
         return;
-    sg_context *c = m->context;
     give_back(m);
-    job_end(m->job);
-    context_release(c);
+    context_unmake(m->context, m->job);
 }
 
 /* ---- samples --------------------------------------------------------------------------------- */

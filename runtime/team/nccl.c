@@ -290,8 +290,7 @@ static void speak(job *j, void *argument) {
     r->under_way = false;
     for (int i = 0; i < s->receive_count; i++)
         d->ops->download(d, j, s->receives[i].data, receives[i].data, receives[i].bytes);
-    job_keep(j, r);
-    end_room(r);
+    job_undo(j, r);
 }
 
 int speak_by_nccl(void *user, const sg_message *sends, int send_count, const sg_message *receives,

@@ -8,10 +8,6 @@ static int64_t parts_begin(int64_t size, int parts, int place) {
     return place * each + (place < longer ? place : longer);
 }
 
-static int64_t larger(int64_t a, int64_t b) {
-    return a > b ? a : b;
-}
-
 int64_t parts_steps(const program *p, const int64_t global[3], int64_t most) {
     return steps_choose(p, global, most, false, true).steps;
 }

@@ -40,7 +40,7 @@ enum { CODES = 16 }; /* corners and one more, of a point's number */
 /* ---- opening --------------------------------------------------------------------------------- */
 
 typedef struct opening {
-    sg_team_points *made;
+    sg_team_points *made, **out;
     const sg_points *sets;
     int count;
 } opening;
@@ -145,6 +145,7 @@ static void open_points(job *j, void *argument) {
             find_terms(j, p, &p->traces[i]);
     }
     job_keep(j, p);
+    *o->out = p;
 }
 
 sg_status sg_team_points_open(sg_team *team, const sg_kernel *kernel, const sg_team_part *part,
@@ -152,25 +153,16 @@ sg_status sg_team_points_open(sg_team *team, const sg_kernel *kernel, const sg_t
     if (team == NULL || out == NULL)
         return SG_ERROR_USAGE;
     sg_team_points made = {.team = team, .context = team->context, .kernel = kernel};
-    opening o = {&made, sets, count};
-    job *kept;
     if (part != NULL)
         made.part = *part;
-    const sg_status status = context_run(team->context, open_points, &o, &kept);
-    if (status != SG_OK)
-        return status;
-    context_hold(team->context);
-    *out = o.made;
-    return SG_OK;
+    return context_make(team->context, open_points, &(opening){&made, out, sets, count});
 }
 
 void sg_team_points_close(sg_team_points *p) {
     if (p == NULL)
         return;
-    sg_context *c = p->context;
     give_back(p);
-    job_end(p->job);
-    context_release(c);
+    context_unmake(p->context, p->job);
 }
 
 /* ---- running --------------------------------------------------------------------------------- */

@@ -30,13 +30,9 @@ static void find_widths(const sg_kernel *k, int64_t depth, int64_t low[3], int64
     for (int i = 0; i < k->info.monitors; i++)
         for (int axis = 0; axis < PROGRAM_AXES; axis++) {
             const kernel_monitor *m = &k->monitors[i];
-            low[axis] = m->low[axis] > low[axis] ? m->low[axis] : low[axis];
-            high[axis] = m->high[axis] > high[axis] ? m->high[axis] : high[axis];
+            low[axis] = larger(low[axis], m->low[axis]);
+            high[axis] = larger(high[axis], m->high[axis]);
         }
-}
-
-static int64_t larger(int64_t a, int64_t b) {
-    return a > b ? a : b;
 }
 
 /* The cells of a part that ghost cells of these widths, and mirrors that turn a map's reads back,
@@ -155,13 +151,6 @@ sg_status sg_team_arrange(sg_team *team, const sg_kernel *kernel, sg_team_part *
 
 /* ---- running --------------------------------------------------------------------------------- */
 
-static bool reaches(const program_array *a) {
-    for (int axis = 0; axis < PROGRAM_AXES; axis++)
-        if (a->grid.low[axis] > 0 || a->grid.high[axis] > 0)
-            return true;
-    return false;
-}
-
 /* With one step between exchanges, ghost cells of a previous level are those that the current one
    had. */
 int run_stale(const run *r, bool first, int out[LAUNCH_ARRAYS]) {
@@ -169,13 +158,13 @@ int run_stale(const run *r, bool first, int out[LAUNCH_ARRAYS]) {
     int count = 0;
     for (int i = 0; i < p->array_count; i++) {
         const program_array *a = &p->arrays[i];
-        bool is_read = r->depth > 1 || reaches(a), changed = first;
+        bool is_read = r->depth > 1 || program_reaches(a), changed = first;
         for (int w = 0; w < p->array_count; w++) {
             const program_array *to = &p->arrays[w];
             if (!to->written)
                 continue;
             is_read = is_read || (to->grid.reads == i && to->grid.previous >= 0 &&
-                                  reaches(&p->arrays[to->grid.previous]));
+                                  program_reaches(&p->arrays[to->grid.previous]));
             changed = changed || to->grid.reads == i || (r->depth > 1 && to->grid.previous == i);
         }
         if (!a->written && is_read && changed)

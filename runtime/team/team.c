@@ -263,18 +263,16 @@ static void open_team(job *j, void *argument) {
 
 sg_status sg_team_open(sg_context *context, const sg_team_options *options, sg_team **out) {
     opening o = {.context = context, .given = options};
-    job *own = NULL;
     if (context == NULL || out == NULL)
         return SG_ERROR_USAGE;
-    const sg_status status = context_run(context, open_team, &o, &own);
-    if (status != SG_OK) { /* the others do not wait for this rank */
+    const sg_status status = context_make(context, open_team, &o);
+    if (status == SG_OK) {
+        *out = o.team;
+    } else { /* the others do not wait for this rank */
         transport_abandon(&o.transport, sg_error(context));
         close_transport(&o.transport);
-        return status;
     }
-    context_hold(context);
-    *out = o.team;
-    return SG_OK;
+    return status;
 }
 
 void team_free(sg_team *t, struct team_buffer *b) {
@@ -289,11 +287,9 @@ void team_free(sg_team *t, struct team_buffer *b) {
 void sg_team_close(sg_team *t) {
     if (t == NULL)
         return;
-    sg_context *context = t->context;
     end_team(t);
     close_transport(&t->transport);
-    job_end(t->job);
-    context_release(context);
+    context_unmake(t->context, t->job);
 }
 
 typedef struct asking {

@@ -8,6 +8,10 @@
 #include "runtime/launch/launch.h"
 #include "runtime/stencilgen.h"
 
+static inline int64_t larger(int64_t a, int64_t b) {
+    return a > b ? a : b;
+}
+
 /* ---- NCCL ------------------------------------------------------------------------------------ */
 
 typedef struct nccl nccl;
@@ -166,11 +170,11 @@ void team_settle(job *, sg_team *, void *stream);
 void transport_abandon(const sg_transport *, const char *why);
 void team_abandon(sg_team *, const char *why);
 
-/* The exchange of a transport whose user is the team (by_nccl.c). */
+/* The exchange of a transport whose user is the team (nccl.c). */
 int speak_by_nccl(void *user, const sg_message *sends, int send_count, const sg_message *receives,
                   int receive_count, double seconds, char why[SG_WHY]);
 
-/* ---- times of exchanges (times.c) ------------------------------------------------------------ */
+/* ---- times of exchanges (costs.c) ------------------------------------------------------------ */
 
 typedef struct times times;
 
@@ -188,7 +192,7 @@ void times_end(job *, sg_team *, void *stream);
  */
 void times_tell(job *, const sg_team *, double *waited, double *hidden);
 
-/* ---- networks (network.c) -------------------------------------------------------------------- */
+/* ---- networks (doctor.c) --------------------------------------------------------------------- */
 
 #define NETWORK_FOLDER "/sys/class/infiniband"
 
@@ -242,7 +246,7 @@ enum { PART_FACES = 26 };
 int parts_faces(const program *, const sg_team_part *, const int64_t low[3], const int64_t high[3],
                 bool corners, bool send, face out[PART_FACES]);
 
-/* ---- the model (model.c) --------------------------------------------------------------------- */
+/* ---- the model (costs.c) --------------------------------------------------------------------- */
 
 /* What an exchange costs: seconds, and bytes a second; and whether it can be hidden, where slabs
    are made in their place, and where they are made apart. */
@@ -304,7 +308,7 @@ void halo_send(job *, const halo *, const launch *, const int *arrays, int count
                const launch_grid *sources, void *stream);
 void halo_take(job *, const halo *, const launch *, const int *arrays, int count, void *stream);
 
-/* ---- runs (run.c, hidden.c, alike.c) --------------------------------------------------------- */
+/* ---- runs (run.c, hidden.c, speak.c) --------------------------------------------------------- */
 
 /* A piece of a part that is as wide as the part along all axes but one, and the memory that its
    launches write: arrays, and the layers between launches. */

@@ -107,10 +107,10 @@ static void resume_results(job *j, sweep *s) {
     }
 }
 
-static void note_drift(job *j, sweep *s, const result_drift *d) {
+static void note_drift(job *j, sweep *s, const sg_drift *d) {
     s->drifts = job_grow(j, s->drifts, (size_t)s->drift_count, sizeof *s->drifts);
-    s->drifts[s->drift_count++] = results_shown_drift(d);
-    s->drift = fmax(s->drift, fabs(d->seconds / d->first - 1));
+    s->drifts[s->drift_count++] = *d;
+    s->drift = fmax(s->drift, fabs(d->seconds / d->first_seconds - 1));
 }
 
 static void resume_drifts(job *j, sweep *s) {
@@ -246,13 +246,14 @@ double sweep_time_fixed(job *j, sweep *s) {
     const retiming now = time_again(j, s, &s->fixed);
     if (isnan(now.seconds))
         return NAN;
-    const result_drift d = {.plan = s->fixed.plan,
-                            .evaluation = s->count,
-                            .first = s->fixed_seconds,
-                            .seconds = now.seconds,
-                            .clock = now.clock,
-                            .temperature = now.temperature,
-                            .taken = results_now()};
+    const sg_drift d = {.struct_size = sizeof d,
+                        .plan = s->fixed.plan,
+                        .evaluation = s->count,
+                        .first_seconds = s->fixed_seconds,
+                        .seconds = now.seconds,
+                        .clock = now.clock,
+                        .temperature = now.temperature,
+                        .taken = results_now()};
     note_drift(j, s, &d);
     if (s->results != NULL)
         results_add_drift(j, s->results, s->id, &d);

@@ -1,5 +1,5 @@
 /* A sweep under way: what is asked, what was tried, and what came of it. tune.c decides what
-   happens when; sweep_again.c times again what was tried. */
+   happens when; sweep.c times again what was tried. */
 #ifndef SG_RUNTIME_TUNE_SWEEP_H
 #define SG_RUNTIME_TUNE_SWEEP_H
 

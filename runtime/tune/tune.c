@@ -356,8 +356,7 @@ static void tune(job *j, void *argument) {
     if (finished && s->results != NULL)
         results_end(j, s->results, s->id);
     conclude(j, s, finished);
-    job_keep(j, s);
-    release(s);
+    job_undo(j, s);
 }
 
 /* The defects of a sweep that is over, as an error. */

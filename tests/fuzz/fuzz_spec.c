@@ -10,7 +10,6 @@
 #include "gen/reference/reference.h"
 #include "gen/spec/spec.h"
 #include "gen/stencil/plan.h"
-#include "gen/stencil/schedule.h"
 #include "gen/stencil/source.h"
 #include "tests/fuzz/lists.h"
 

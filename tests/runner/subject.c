@@ -8,7 +8,6 @@
 #include "gen/lists/draw.h"
 #include "gen/spec/spec.h"
 #include "gen/stencil/plan.h"
-#include "gen/stencil/schedule.h"
 
 const char *subject_path(job *j, const options *o, const test_case *t) {
     return t->path == NULL ? NULL : job_print(j, "%s/%s", o->root, t->path);

@@ -97,8 +97,8 @@ static void store_again(job *j, results *db, int64_t sweep, const result *list, 
         return;
     for (int i = 8; i <= count; i += 8) {
         const double factor = 1 + 0.01 * noise(list[0].plan, (unsigned)i);
-        const result_drift d = {list[0].plan,     i, 1e-3, 1e-3 * factor, 1755 - i % 3, 50 + i,
-                                list[i - 1].taken};
+        const sg_drift d = {sizeof d,      list[0].plan, i,      1e-3,
+                            1e-3 * factor, 1755 - i % 3, 50 + i, list[i - 1].taken};
         results_add_drift(j, db, sweep, &d);
     }
     const double rounds[] = {1.02 * best[0]->median, 1.01 * best[0]->median};

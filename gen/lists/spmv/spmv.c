@@ -133,8 +133,9 @@ static void print_diagonals(text *t, dtype type, const diagonal *list, int count
 
 static void print_model(text *t, const spmv *m, model_detail detail, const diagonal *list,
                         int count) {
-    text_printf(t, "y = alpha * A * x + beta * y, %d vector%s of %s\n", m->vectors,
-                m->vectors == 1 ? "" : "s", dtype_words[m->pattern.functions->dtype].name);
+    text_printf(t, "y = alpha * A * x + beta * y, %s of %s\n",
+                text_count(t->job, m->vectors, "vector"),
+                dtype_words[m->pattern.functions->dtype].name);
     text_printf(t, "A of %s, %s indices\n", dtype_words[m->matrix].name,
                 dtype_words[m->index].name);
     if (count > 0)

@@ -201,8 +201,7 @@ static int completing_row(const plan *p) {
     return last;
 }
 
-static void constants(text *t, const plan *p, const program *program) {
-    (void)program;
+static void constants(text *t, const plan *p) {
     const int slots = count_slots(p);
     text_printf(
         t,
@@ -278,15 +277,6 @@ static const form sums_form = {.file = "bulk.cu",
                                .abreast = abreast,
                                .box = bulk_lay_box,
                                .rows_of_pack = bulk_lay_rows};
-
-static const form *choose(const plan_facts *f, const schedule *s) {
-    (void)f, (void)s;
-    return &sums_form;
-}
-
-static int walk(int dims) {
-    return dims > 1 ? dims - 1 : -1;
-}
 
 /* What lies outside of the grid comes as zeros, which are also right where nobody uses it. */
 static bool fills_with_zeros(const model *m) {
@@ -402,8 +392,8 @@ const method method_bulk = {
         "sums in registers; in 3D a block walks the last axis",
     .keys = SCHEDULE_COARSEN | SCHEDULE_ROWS | SCHEDULE_VECTOR,
     .textbook_tile = 32,
-    .walk = walk,
+    .walks = WALKS_PLANES,
     .refuse = refuse,
-    .form = choose,
+    .only = &sums_form,
     .candidates = candidates,
 };

@@ -39,24 +39,27 @@ static int packs_for(const plan *p, int elements) {
     return (elements + p->schedule.vector - 1) / p->schedule.vector;
 }
 
-/* Packs that a thread reads of a plane. */
-static int count_packs(const plan *p) {
-    int packs = 0, low, high;
-    for (int array = 0; array < p->summed; array++)
-        for (int y = -p->low[1]; y < bulk_rows(p) + p->high[1]; y++)
-            if (bulk_asks(p, array, y, &low, &high))
-                packs += packs_for(p, low) + 1 + packs_for(p, high);
-    return packs;
-}
+/* What a thread reads of a plane: packs, or single cells where rows begin anywhere; the packs of
+   its longest row; numbers that it converts. */
+typedef struct asked {
+    int packs, cells, longest, numbers;
+} asked;
 
-/* Single cells that a thread reads of a plane where rows begin anywhere. */
-static int count_cells(const plan *p) {
-    int cells = 0, low, high;
-    for (int array = 0; array < p->summed; array++)
-        for (int y = -p->low[1]; y < bulk_rows(p) + p->high[1]; y++)
-            if (bulk_asks(p, array, y, &low, &high))
-                cells += p->schedule.vector * (low + 1 + high);
-    return cells;
+static asked count_asked(const plan *p) {
+    const int vector = p->schedule.vector;
+    asked a = {0, 0, 0, 0};
+    for (int y = -p->low[1]; y < bulk_rows(p) + p->high[1]; y++) {
+        const int before = a.packs;
+        int low, high;
+        for (int array = 0; array < p->summed; array++)
+            if (bulk_asks(p, array, y, &low, &high)) {
+                a.packs += packs_for(p, low) + 1 + packs_for(p, high);
+                a.cells += vector * (low + 1 + high);
+                a.numbers += low + vector + high;
+            }
+        a.longest = larger(a.longest, a.packs - before);
+    }
+    return a;
 }
 
 /* Whether rows of this size are copied although they begin anywhere; else the spare makes each
@@ -138,15 +141,7 @@ static filling fill(const plan *p, const int64_t size[AXES], bool rows) {
 static int64_t least_registers(const plan *p) {
     enum { ADDRESSES = 8 };
     const int64_t points = (int64_t)p->schedule.vector * bulk_rows(p);
-    int row = 0;
-    for (int y = -p->low[1]; y < bulk_rows(p) + p->high[1]; y++) {
-        int packs = 0, low, high;
-        for (int array = 0; array < p->summed; array++)
-            if (bulk_asks(p, array, y, &low, &high))
-                packs += packs_for(p, low) + 1 + packs_for(p, high);
-        row = larger(row, packs * p->schedule.vector);
-    }
-    row = larger(row, (p->array_count - p->summed) * p->schedule.vector);
+    const int row = larger(count_asked(p).longest, p->array_count - p->summed) * p->schedule.vector;
     return ADDRESSES +
            plan_words(p) * (points * p->facts->model->output_count * bulk_depth(p) + row);
 }
@@ -160,16 +155,6 @@ static int registers_for_warps(const plan *p) {
 
 static bool spills(const plan *p) {
     return least_registers(p) > registers_for_warps(p);
-}
-
-/* Numbers that a thread converts for a plane. */
-static int count_conversions(const plan *p) {
-    int count = 0, low, high;
-    for (int array = 0; array < p->summed; array++)
-        for (int y = -p->low[1]; y < bulk_rows(p) + p->high[1]; y++)
-            if (bulk_asks(p, array, y, &low, &high))
-                count += low + p->schedule.vector + high;
-    return count;
 }
 
 /* How many times as long instructions take where a multiprocessor has too few warps, and rows of
@@ -260,7 +245,8 @@ static void wide_cost(plan *p, const int64_t size[AXES]) {
     const double cells = (double)size[p->axes[2]], again = planes_read(p, cells);
     const double tile = (double)p->tile[0] * p->tile[1] * (bulk_is_flat(p) ? p->walk : 1);
     const bool rows = copies_rows(p, size);
-    const double reads = (rows ? count_cells(p) : count_packs(p)) / points;
+    const asked a = count_asked(p);
+    const double reads = (rows ? a.cells : a.packs) / points;
     e->blocks_resident = plan_resident(p);
     const filling f = fill(p, size, rows);
     e->loads_per_point = (double)(rows ? bulk_shifted_bytes(p) : bulk_slot_bytes(p)) / bytes / tile;
@@ -382,10 +368,11 @@ void bulk_cost(plan *p, const int64_t size[AXES]) {
         wide_cost(p, size);
         return;
     }
+    const asked a = count_asked(p);
     bulk_step s = {.readers = bulk_readers(p),
                    .rows = bulk_rows(p),
-                   .packs = count_packs(p),
-                   .conversions = count_conversions(p),
+                   .packs = a.packs,
+                   .conversions = a.numbers,
                    .bytes = bulk_slot_bytes(p),
                    .again = planes_read(p, (double)size[p->axes[2]])};
     p->estimate.blocks_resident = plan_resident(p);

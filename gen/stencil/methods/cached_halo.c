@@ -60,9 +60,7 @@ static const form form_tile = {.file = "cached_halo.cu",
                                .staged = true,
                                .bare_tile = true,
                                .points = true,
-                               .block = &block,
-                               .fit = block_fit,
-                               .cost = block_cost};
+                               .block = &block};
 
 static void candidates(search *s) {
     static const int one[] = {1, 0}, none[] = {0};
@@ -77,7 +75,6 @@ const method method_cached_halo = {
     .name = "cached-halo",
     .summary = "a block's tile in shared memory, its halo through the caches",
     .textbook_tile = 8,
-    .walk = method_walks_none,
     .only = &form_tile,
     .candidates = candidates,
 };

@@ -158,18 +158,13 @@ static const form form_columns = {.file = "chained_columns.cu",
                                   .constants = chained_constants,
                                   .definitions = chained_definitions};
 
-/* ---- the method
- * ---------------------------------------------------------------------------------- */
+/* ---- the method ------------------------------------------------------------------------------ */
 
 static const form *choose(const plan_facts *f, const schedule *s) {
     (void)f;
     if (s->vector != 1)
         return &form_chained;
     return s->lane[0] > 1 ? &form_strips : &form_columns;
-}
-
-static int walk(int dims) {
-    return dims > 1 ? dims - 1 : -1;
 }
 
 /* Strips of so many warps. Larger blocks and shorter walks than these were measured with single
@@ -213,23 +208,22 @@ static void candidates(search *s) {
                                    {128, 16}, {32, 32}, {0, 0}};
     const model *m = s->facts->model;
     int low[2], high[2];
-    for (int k = 0; k < 2 && m->chain != NULL; k++) {
-        low[k] = high[k] = 0;
-        for (int i = 0; i < m->chain->source_count; i++) {
-            low[k] = larger(low[k], m->chain->sources[i].low[k]);
-            high[k] = larger(high[k], m->chain->sources[i].high[k]);
-        }
+    if (m->chain == NULL) {
+        search_refuse(s,
+                      "it makes several stages of a system in one launch, and this is one update");
+        return;
     }
+    for (int k = 0; k < 2; k++)
+        chained_halo(m->chain, k, &low[k], &high[k]);
     const bool flat = m->dims == 2;
     const int bytes = (int)dtype_words[m->dtype].bytes;
     /* Where columns serve, planes are at best as fast (elastic waves in double), and slower in
      * float.
      */
     const bool planes =
-        !flat || (s->wanted->vector != 1 &&
-                  (s->wanted->vector > 1 || s->wanted->lane[0] > 1 ||
-                   (m->chain != NULL && (m->chain->mirrored[0] || m->chain->mirrored[1]))));
-    for (int i = 0; m->chain != NULL && planes && (flat ? wide[i] : boxes[i][0]) != 0; i++)
+        !flat || (s->wanted->vector != 1 && (s->wanted->vector > 1 || s->wanted->lane[0] > 1 ||
+                                             m->chain->mirrored[0] || m->chain->mirrored[1]));
+    for (int i = 0; planes && (flat ? wide[i] : boxes[i][0]) != 0; i++)
         for (int points = 1; points <= MOST_POINTS; points *= 2) {
             schedule c = *s->wanted;
             c.time = search_given(c.time, 1);
@@ -240,7 +234,7 @@ static void candidates(search *s) {
                 (flat || search_leave(s, &c, 1, boxes[i][1], low[1] + high[1])))
                 search_fused(s, c);
         }
-    for (int i = 0; m->chain != NULL && flat && wide[i] != 0; i++)
+    for (int i = 0; flat && wide[i] != 0; i++)
         for (const int *rows = walks; *rows != 0; rows++) {
             schedule c = *s->wanted;
             c.time = search_given(c.time, 1);
@@ -251,11 +245,8 @@ static void candidates(search *s) {
                 search_leave(s, &c, 0, wide[i], low[0] + high[0]))
                 search_fused(s, c);
         }
-    if (m->chain != NULL && flat)
+    if (flat)
         try_all_strips(s, bytes);
-    if (m->chain == NULL)
-        search_refuse(s,
-                      "it makes several stages of a system in one launch, and this is one update");
 }
 
 const method method_chained = {
@@ -264,7 +255,7 @@ const method method_chained = {
                "all that stages read lie in shared memory",
     .keys = SCHEDULE_COARSEN | SCHEDULE_VECTOR | SCHEDULE_LANE,
     .chains = true,
-    .walk = walk,
+    .walks = WALKS_PLANES,
     .form = choose,
     .candidates = candidates,
 };

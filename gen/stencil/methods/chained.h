@@ -41,13 +41,10 @@ static inline int along(const plan *p, const int of[AXES], int k) {
     return p->axes[k] < 0 ? 0 : of[p->axes[k]];
 }
 
-/* How far a stage reads its array i along a kernel axis. */
-void chained_reach(const plan *, const chain_stage *, int i, int k, int *low, int *high);
-
-/* Turns from a plane's arrival to the newest of a source. */
-int chained_lag(const model_chain *, const chain_layout *, int source);
-
 void chained_lay(const plan *, chain_layout *);
+
+/* How far stages reach in all along a grid axis; −1: nowhere. */
+void chained_halo(const model_chain *, int axis, int *low, int *high);
 
 /* Columns that a warp of a strip stores, of `points` a lane; at most 0: there is none. */
 int chained_strip(const model *, int points);
@@ -63,8 +60,8 @@ int chained_ordered_wave(const plan *);
 /* Registers that a thread needs, also more than it can have. */
 int64_t chained_registers(const plan *, const chain_layout *);
 
-/* chained_source.c: its lines of plan.h. */
-void chained_constants(text *, const plan *, const program *);
+/* Its lines of plan.h. */
+void chained_constants(text *, const plan *);
 void chained_definitions(text *, const plan *);
 
 #endif

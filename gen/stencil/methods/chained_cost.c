@@ -28,7 +28,7 @@ static work work_of(const plan *p, const chain_layout *l) {
     for (int e = 0; e < c->stage_count; e++) {
         const chain_stage *s = &c->stages[e];
         const expr_count n = s->facts->emitted;
-        const expr_work calls = s->facts->calls[0];
+        const expr_work calls = s->facts->calls[0][0];
         double made = 0;
         for (int o = 0; o < s->model->output_count; o++)
             made += s->makes[o] >= 0;
@@ -59,7 +59,7 @@ static double column_slots(const plan *p) {
                    column_costs.output * p->facts->model->output_count;
     for (int e = 0; e < c->stage_count; e++) {
         const plan_facts *f = c->stages[e].facts;
-        const expr_work calls = f->calls[0];
+        const expr_work calls = f->calls[0][0];
         slots += f->emitted.additions + pairs * f->emitted.multiplications + f->row_count +
                  column_costs.call * (calls.units + calls.others);
     }
@@ -146,12 +146,10 @@ static double strip_slots(const plan *p, const chain_layout *l, double *units) {
         if (l->widened[i] >= 0)
             shuffles += l->reach[i][0] + l->reach[i][1];
     }
-    int pack = 0;
-    while (pack + 1 < CALL_PACKS && 2 << pack <= l->points)
-        pack++;
+    const int pack = call_pack(l->points);
     for (int e = 0; e < c->stage_count; e++) {
         const plan_facts *f = c->stages[e].facts;
-        const expr_work calls = f->walked[1][pack]; /* four turns are made together */
+        const expr_work calls = f->calls[2][pack]; /* four turns are made together */
         arithmetic += l->points * (f->emitted.additions + pairs * f->emitted.multiplications +
                                    strip_costs.call * calls.units);
         others += l->points * strip_costs.call * calls.others;

@@ -25,8 +25,6 @@ static const form planes = {.file = "coarsened.cu",
                             .staged = true,
                             .points = true,
                             .block = &block,
-                            .fit = block_fit,
-                            .cost = block_cost,
                             .constants = block_write_walk};
 
 static const form *choose(const plan_facts *f, const schedule *s) {
@@ -46,7 +44,7 @@ const method method_coarsened = {
     .summary = "a block walks the last axis with the planes it needs in shared memory",
     .keys = SCHEDULE_COARSEN,
     .textbook_tile = 32,
-    .walk = method_walks_last,
+    .walks = WALKS_LAST,
     .form = choose,
     .candidates = candidates,
 };

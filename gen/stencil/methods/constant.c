@@ -37,9 +37,7 @@ static const form form_constant = {.file = "constant.cu",
                                    .narrow = true,
                                    .plain = true,
                                    .constant = true,
-                                   .block = &block,
-                                   .fit = block_fit,
-                                   .cost = block_cost};
+                                   .block = &block};
 
 static int count_loops(const weight_runs *r) {
     int loops = 0;
@@ -81,7 +79,6 @@ static void candidates(search *s) {
 const method method_constant = {
     .name = "constant",
     .summary = "a thread a point, with the weights of a linear update in constant memory",
-    .walk = method_walks_none,
     .refuse = refuse,
     .only = &form_constant,
     .candidates = candidates,

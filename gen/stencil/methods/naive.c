@@ -45,7 +45,6 @@ static const form point_form = {.file = "naive.cu",
                                 .plain = true,
                                 .points = true,
                                 .block = &point_block,
-                                .fit = block_fit,
                                 .cost = point_cost};
 
 /* ---- a pack a thread ----------------------------------------------------------------------- */
@@ -88,8 +87,7 @@ static void pack_macros(text *t, const plan *p, bool packs, bool only_written) {
     text_printf(t, "#define PLAN_LINE %d // the grid has one axis\n", p->facts->model->dims == 1);
 }
 
-static void pack_constants(text *t, const plan *p, const program *program) {
-    (void)program;
+static void pack_constants(text *t, const plan *p) {
     text_printf(t, "    static constexpr int rows = %d;\n", p->facts->row_count);
 }
 
@@ -113,7 +111,6 @@ static const form pack_form = {.file = "packs.cu",
                                .plain = true,
                                .packs = true,
                                .block = &pack_block,
-                               .fit = block_fit,
                                .cost = point_cost,
                                .macros = pack_macros,
                                .constants = pack_constants};
@@ -147,7 +144,6 @@ const method method_naive = {
     .name = "naive",
     .summary = "a thread a point, neighbours through the caches",
     .keys = SCHEDULE_VECTOR,
-    .walk = method_walks_none,
     .form = choose,
     .candidates = candidates,
 };

@@ -2,8 +2,6 @@
    with a halo for all steps in a cache of its core. */
 #include "gen/stencil/search.h"
 
-#include "gen/stencil/methods/rows.h"
-
 #include <math.h>
 #include <string.h>
 
@@ -16,16 +14,9 @@ static double box_of(const plan *p, int left) {
 }
 
 static const char *fit(job *j, plan *p) {
-    const model *m = p->facts->model;
-    const schedule *s = &p->schedule;
-    for (int k = 0; k < AXES; k++) {
-        const int reach = larger(p->low[k], p->high[k]);
-        p->block[k] = 1;
-        p->fused.round_halo[k] = s->time * reach; /* the same below and above: box.cuh has it so */
-        p->tile[k] = p->per_block[k] = p->axes[k] < 0 ? 1 : s->tile[p->axes[k]];
-    }
+    const int64_t bytes = (int64_t)dtype_words[p->facts->model->dtype].bytes;
     rows_lay_thread(p);
-    return plan_take_shared(j, p, fused_lay_boxes(p) * (int64_t)dtype_words[m->dtype].bytes);
+    return plan_take_shared(j, p, fused_lay_boxes(p) * bytes);
 }
 
 /* ---- its cost -------------------------------------------------------------------------------- */
@@ -74,12 +65,9 @@ static void cost(plan *p, const int64_t size[AXES]) {
 
 /* ---- the method ------------------------------------------------------------------------------ */
 
-static void constants(text *t, const plan *p, const program *program) {
-    (void)program;
+static void constants(text *t, const plan *p) {
     const plan_facts *f = p->facts;
-    text_printf(t, "    static constexpr int time = %d;\n", p->schedule.time);
-    plan_write_triple(t, "halo_low", p->fused.round_halo);
-    plan_write_triple(t, "halo_high", p->fused.round_halo);
+    fused_write_round(t, p);
     text_printf(t,
                 "    static constexpr bool star = %s; // every tap lies on an axis\n"
                 "    static constexpr int run = %d; // points between two stores\n",
@@ -152,7 +140,6 @@ const method method_overlapped = {
     .keys = SCHEDULE_TIME,
     .serial = true,
     .fused = true,
-    .walk = method_walks_none,
     .refuse = refuse,
     .only = &form_overlapped,
     .candidates = candidates,

@@ -44,8 +44,6 @@ static const form column_form = {.file = "register.cu",
                                  .staged = true,
                                  .points = true,
                                  .block = &column_block,
-                                 .fit = block_fit,
-                                 .cost = block_cost,
                                  .constants = block_write_walk};
 
 /* ---- partial sums -------------------------------------------------------------------------- */
@@ -73,8 +71,6 @@ static const form sum_form = {.file = "sums.cu",
                               .staged_all = true,
                               .sums = true,
                               .block = &sum_block,
-                              .fit = block_fit,
-                              .cost = block_cost,
                               .constants = block_write_walk};
 
 /* ---- a window of x ------------------------------------------------------------------------- */
@@ -116,8 +112,7 @@ static const char *window_fit(job *j, plan *p) {
     return block_fit(j, p);
 }
 
-static void window_constants(text *t, const plan *p, const program *program) {
-    (void)program;
+static void window_constants(text *t, const plan *p) {
     text_printf(t, "    static constexpr int walk = %d, results = %d, result_pitch = %d;\n",
                 p->walk, p->results, p->result_pitch);
 }
@@ -137,7 +132,6 @@ static const form window_form = {.file = "window.cu",
                                  .points = true,
                                  .block = &window_block,
                                  .fit = window_fit,
-                                 .cost = block_cost,
                                  .constants = window_constants};
 
 /* ---- the method ---------------------------------------------------------------------------- */
@@ -169,7 +163,7 @@ const method method_register = {
                "along it in registers",
     .keys = SCHEDULE_COARSEN,
     .textbook_tile = 32,
-    .walk = method_walks_last,
+    .walks = WALKS_LAST,
     .refuse = refuse,
     .form = choose,
     .candidates = candidates,

@@ -43,15 +43,6 @@ static void lay_columns(plan *p) {
 
 static const char *fit(job *j, plan *p) {
     const model *m = p->facts->model;
-    const schedule *s = &p->schedule;
-    for (int k = 0; k < AXES; k++)
-        p->block[k] = 1;
-    for (int k = 0; k < AXES; k++) {
-        const int reach = p->low[k] > p->high[k] ? p->low[k] : p->high[k];
-        p->fused.round_halo[k] = s->time * reach; /* the same below and above, as the template has
-                                                     it */
-        p->tile[k] = p->per_block[k] = p->axes[k] < 0 ? 1 : s->tile[p->axes[k]];
-    }
     /* columns at a box's ends read a little before and behind it */
     const int64_t elements = fused_lay_boxes(p) + p->low[0] + p->high[0];
     const int64_t bytes = elements * (int64_t)dtype_words[m->dtype].bytes;
@@ -164,15 +155,13 @@ static void cost(plan *p, const int64_t size[AXES]) {
 
 /* ---- the method ------------------------------------------------------------------------------ */
 
-static void constants(text *t, const plan *p, const program *program) {
+static void constants(text *t, const plan *p) {
     const plan_facts *f = p->facts;
-    text_printf(t, "    static constexpr int time = %d;\n", p->schedule.time);
-    plan_write_triple(t, "halo_low", p->fused.round_halo);
-    plan_write_triple(t, "halo_high", p->fused.round_halo);
+    fused_write_round(t, p);
     text_printf(t,
                 "    static constexpr int walk = %d, words = %d; // words: the last grid\n"
                 "    static constexpr bool star = %s; // every tap lies on an axis\n",
-                p->walk, program_grid_count(program) - 1,
+                p->walk, model_grids(f->model, f->model->field_count),
                 f->column_or_plane && !f->corners ? "true" : "false");
 }
 
@@ -225,7 +214,6 @@ const method method_resident = {
     .keys = SCHEDULE_TIME,
     .fused = true,
     .textbook_tile = 32,
-    .walk = method_walks_none,
     .last = last,
     .refuse = refuse,
     .only = &form_resident,

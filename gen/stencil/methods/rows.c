@@ -1,7 +1,5 @@
 /* rows: for processors. A block is one thread, which makes its tile row by row in plain loops, of
    which the host's compiler makes vectors. */
-#include "gen/stencil/methods/rows.h"
-
 #include "gen/stencil/search.h"
 
 #include <math.h>
@@ -74,7 +72,7 @@ static double traffic(const plan *p, const int64_t size[AXES]) {
 
 double rows_instructions(const plan *p) {
     const expr_count c = p->facts->inside;
-    const expr_work calls = p->facts->calls[0]; /* vectors share nothing between their lanes */
+    const expr_work calls = p->facts->calls[0][0]; /* vectors share nothing between their lanes */
     return p->facts->all_taps + fmax(c.additions, c.multiplications) / 2 + calls.units +
            calls.others + 2.0 * p->facts->model->output_count;
 }
@@ -122,8 +120,7 @@ static void cost(plan *p, const int64_t size[AXES]) {
 
 /* ---- the method ------------------------------------------------------------------------------ */
 
-static void constants(text *t, const plan *p, const program *program) {
-    (void)program;
+static void constants(text *t, const plan *p) {
     text_printf(t,
                 "    static constexpr int run = %d; // points between two stores\n"
                 "    static constexpr int rows = %d;\n",
@@ -181,7 +178,6 @@ const method method_rows = {
     .summary =
         "for processors: a thread a block, rows in plain loops that compilers make vectors of",
     .serial = true,
-    .walk = method_walks_none,
     .refuse = refuse,
     .only = &form_rows,
     .candidates = candidates,

@@ -168,10 +168,10 @@ static bool sharing_pays(const plan_facts *f, const gpu *g, int vector) {
     const double rate = 4.0 * WARP / g->fma_lanes[f->model->dtype];
     if (f->carried == NULL)
         return false;
-    const int k = streamed_pack(vector);
-    const double units = f->apart_operations[k] - f->carried_operations[k] + f->calls[k].units -
+    const int k = call_pack(vector);
+    const double units = f->apart_operations[k] - f->carried_operations[k] + f->calls[0][k].units -
                          f->carried_calls[k].units;
-    return units * rate + f->calls[k].others - f->carried_calls[k].others >= worth * rate;
+    return units * rate + f->calls[0][k].others - f->carried_calls[k].others >= worth * rate;
 }
 
 static bool carries(const plan *p) {
@@ -397,8 +397,7 @@ static void macros(text *t, const plan *p, bool packs, bool only_written) {
                     p->streamed.together);
 }
 
-static void constants(text *t, const plan *p, const program *program) {
-    (void)program;
+static void constants(text *t, const plan *p) {
     text_printf(t,
                 "    static constexpr int lane_y = %d, walk = %d, ahead = %d;\n"
                 "    static constexpr int slab = %d; // points that are walked through together\n"
@@ -455,10 +454,6 @@ static const form sums_form = {.file = "streamed_sums.cu",
 static const form *choose(const plan_facts *f, const schedule *s) {
     (void)s;
     return adds_planes(f) ? &sums_form : &planes_form;
-}
-
-static int walk(int dims) {
-    return dims > 1 ? dims - 1 : -1;
 }
 
 /* Whether fields lead to different cells beyond a side; a value leads to none. */
@@ -519,7 +514,7 @@ const method method_streamed = {
                "registers",
     .keys = SCHEDULE_COARSEN | SCHEDULE_ROWS | SCHEDULE_VECTOR,
     .textbook_tile = 32,
-    .walk = walk,
+    .walks = WALKS_PLANES,
     .refuse = refuse,
     .form = choose,
     .candidates = candidates,

@@ -10,9 +10,6 @@ bool streamed_walks_long(const plan_facts *);
 /* Blocks whose walks take turns (plan_ordered_wave); 0: in the order of their numbers. */
 int streamed_ordered_wave(const plan *);
 
-/* The index of packs of so many points in tables of CALL_PACKS. */
-int streamed_pack(int vector);
-
 /* Fills the estimate. */
 void streamed_cost(plan *, const int64_t size[AXES]);
 

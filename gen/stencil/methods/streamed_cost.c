@@ -87,16 +87,9 @@ static double step_instructions(const plan *p, bool spare) {
            2 * spilled + costs.spilled * larger(spilled - FEW_SPILLED, 0);
 }
 
-int streamed_pack(int vector) {
-    int pack = 0;
-    while (pack + 1 < CALL_PACKS && 2 << pack <= vector)
-        pack++;
-    return pack;
-}
-
 /* Points of rows that are no packs lie apart, and share nothing. */
 static int shared_pack(const plan *p, bool spare) {
-    return spare ? 0 : streamed_pack(p->schedule.vector);
+    return spare ? 0 : call_pack(p->schedule.vector);
 }
 
 /* The share of sums and products that packs and steps made together leave, or steps that share.

@@ -22,6 +22,17 @@ const char *temporal_check_lane(job *j, const plan *p, int k) {
                      text_count(j, points, "point"), axis_names[k]);
 }
 
+const char *temporal_lay_threads(job *j, plan *p) {
+    plan_fused *f = &p->fused;
+    f->lanes = f->width[0] / p->schedule.lane[0];
+    const int threads = p->block[0] = f->lanes * (f->width[1] / p->schedule.lane[1]);
+    return f->lanes > WARP || WARP % f->lanes != 0 || threads % WARP != 0 || threads > MAX_THREADS
+               ? job_print(j,
+                           "tile: %d threads a row and %d in all are not whole warps of up to %d",
+                           f->lanes, threads, MAX_THREADS)
+               : NULL;
+}
+
 /* The registers that a thread may have where at least one block is resident. */
 int temporal_most_registers(const plan *p) {
     const int most = REGISTERS_PER_MULTIPROCESSOR / plan_threads(p) / 8 * 8;
@@ -188,8 +199,7 @@ static void cost_line(plan *p, const int64_t size[AXES]) {
 
 /* ---- its form in 1D -------------------------------------------------------------------------- */
 
-static void constants(text *t, const plan *p, const program *program) {
-    (void)program;
+static void constants(text *t, const plan *p) {
     text_printf(t,
                 "    static constexpr int time = %d;\n"
                 "    static constexpr int lane_x = %d, halo_low_x = %d;\n",
@@ -297,6 +307,17 @@ void temporal_write_images(text *t, const plan *p) {
                 temporal_has_images(p->facts->model) ? "true" : "false");
 }
 
+void temporal_write_second(text *t, const plan *p) {
+    if (temporal_carried(p) > 1)
+        text_printf(t,
+                    "    static constexpr int second = %d; // the grid of the last level but one\n",
+                    temporal_second_grid(p->facts->model, 0));
+}
+
+void temporal_needs(const plan *p, program_needs *n) {
+    n->multiple = p->schedule.vector;
+}
+
 /* Grids so small that an image lies beyond the other side go another way. */
 void temporal_need_images(plan *p) {
     const model *m = p->facts->model;
@@ -312,10 +333,6 @@ static const form *choose(const plan_facts *f, const schedule *s) {
         return &temporal_cascade;
     return temporal_is_star(f) && temporal_has_pack_lanes(f, s) ? &temporal_stars
                                                                 : forms[f->model->dims - 1];
-}
-
-static int walk(int dims) {
-    return dims > 1 ? dims - 1 : -1;
 }
 
 /* Whether the cells of the field hold a number as the arithmetic has it. */
@@ -364,7 +381,7 @@ const method method_temporal = {
     .fused = true,
     .walks_open = true,
     .textbook_tile = 32,
-    .walk = walk,
+    .walks = WALKS_PLANES,
     .refuse = refuse,
     .form = choose,
     .candidates = candidates,

@@ -51,8 +51,16 @@ static inline bool temporal_is_image(int boundary) {
 bool temporal_has_images(const model *);
 /* In 2D and 3D cells beyond a mirrored side are copied from inside: the sizes that this takes. */
 void temporal_need_images(plan *);
-/* The constant `images` of plan.h, by which templates leave out what no boundary asks for. */
+/* Constants of plan.h: `images`, by which templates leave out what no boundary asks for; and the
+   grid of the older level, where a step reads two. */
 void temporal_write_images(text *, const plan *);
+void temporal_write_second(text *, const plan *);
+void temporal_needs(const plan *, program_needs *); /* whole packs */
+
+/* Levels that a step reads: of a wave two. */
+static inline int temporal_carried(const plan *p) {
+    return p->facts->model->fields[0].levels;
+}
 
 /* What the two forms of 3D by partial sums share: a block's threads and tile, and the constants of
    plan.h. */
@@ -79,6 +87,7 @@ int temporal_second_grid(const model *, int output);
 /* Each returns NULL, or the refusal. Registers beyond those that a thread may have
    (temporal_most_registers) lie in local memory, which costs time; too many of them are refused. */
 const char *temporal_check_lane(job *, const plan *, int axis);
+const char *temporal_lay_threads(job *, plan *); /* those of a plane of fused.width */
 int temporal_most_registers(const plan *);
 const char *temporal_check_registers(job *, plan *, int64_t need);
 

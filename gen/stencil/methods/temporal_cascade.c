@@ -189,13 +189,7 @@ static const char *lay_width(job *j, plan *p, const cascade *c) {
         f->halo_high[k] = f->width[k] - f->halo_low[k] - tile;
         p->tile[k] = p->per_block[k] = tile;
     }
-    f->lanes = f->width[0] / s->lane[0];
-    const int threads = f->lanes * (f->width[1] / s->lane[1]);
-    if (f->lanes > WARP || WARP % f->lanes != 0 || threads % WARP != 0 || threads > MAX_THREADS)
-        return job_print(j, "tile: %d threads a row and %d in all are not whole warps of up to %d",
-                         f->lanes, threads, MAX_THREADS);
-    p->block[0] = threads;
-    return NULL;
+    return temporal_lay_threads(j, p);
 }
 
 static const char *fit(job *j, plan *p) {
@@ -241,8 +235,7 @@ static const char *fit(job *j, plan *p) {
 
 /* ---- the form -------------------------------------------------------------------------------- */
 
-static void constants(text *t, const plan *p, const program *program) {
-    (void)program;
+static void constants(text *t, const plan *p) {
     const schedule *s = &p->schedule;
     cascade c;
     cascade_lay(p, &c);
@@ -260,9 +253,7 @@ static void constants(text *t, const plan *p, const program *program) {
 }
 
 int temporal_second_grid(const model *m, int output) {
-    int grid = 0;
-    for (int f = 0; f < m->field_count; f++)
-        grid += (m->fields[f].use != USE_OUT) * m->fields[f].levels + (m->fields[f].use != USE_IN);
+    int grid = model_grids(m, m->field_count);
     for (int o = 0; o < output; o++)
         grid += m->fields[m->outputs[o].field].levels > 1;
     return m->fields[m->outputs[output].field].levels > 1 ? grid : -1;
@@ -305,12 +296,6 @@ static void definitions(text *t, const plan *p) {
     text_add(t, "\n");
 }
 
-/* The steps that whole launches leave are single steps. */
-static int together(const plan *p, int rest) {
-    (void)p, (void)rest;
-    return 0;
-}
-
 const form temporal_cascade = {.file = "cascade.cu",
                                .barriers = true,
                                .points = true,
@@ -318,8 +303,7 @@ const form temporal_cascade = {.file = "cascade.cu",
                                .fit = fit,
                                .cost = cascade_cost,
                                .constants = constants,
-                               .definitions = definitions,
-                               .together = together};
+                               .definitions = definitions};
 
 /* ---- what is refused, and what is tried ------------------------------------------------------ */
 

@@ -13,11 +13,6 @@ enum {
     MBARRIER_BYTES = 8,
 };
 
-/* Levels that a step reads: of a wave two. */
-static int carried(const plan *p) {
-    return p->facts->model->fields[0].levels;
-}
-
 /* Rows of a patch that a level stores for the neighbouring patches; all rows where these fill
    it. */
 static int stored_rows(const plan *p) {
@@ -31,8 +26,8 @@ static size_t patch_bytes(const plan *p) {
     const int64_t plane = (int64_t)f->width[0] * f->width[1];
     const int64_t level = plane / p->schedule.lane[1] * stored_rows(p);
     const int64_t patches = f->width[1] / p->schedule.lane[1];
-    const int64_t elements =
-        carried(p) * f->input * plane + 2 * (p->schedule.time - 1) * level + f->width[0] * patches;
+    const int64_t elements = temporal_carried(p) * f->input * plane +
+                             2 * (p->schedule.time - 1) * level + f->width[0] * patches;
     return (size_t)elements * dtype_words[p->facts->model->dtype].bytes;
 }
 
@@ -43,7 +38,7 @@ static int64_t levels_registers(const plan *p) {
     const schedule *s = &p->schedule;
     const double depth = p->low[2] + p->high[2];
     const double points = s->lane[0] * s->lane[1] * s->time, state = plan_words(p) * points;
-    const double older = carried(p) > 1 ? state * (0.5 + 1.0 / s->time) : 0;
+    const double older = temporal_carried(p) > 1 ? state * (0.5 + 1.0 / s->time) : 0;
     return (int64_t)(40 + state * (1.2 * depth + 0.5) + older +
                      (p->fused.corners ? 0.2 * points : 0));
 }
@@ -71,7 +66,7 @@ static bool by_packs(const plan *p) {
    wave reads the level before the one below from shared memory, which has all of its rows then. */
 static int64_t choose_keep(plan *p) {
     const int64_t need = levels_registers(p), kept = kept_registers(p);
-    p->fused.keep = carried(p) == 1 && need + kept <= temporal_most_registers(p);
+    p->fused.keep = temporal_carried(p) == 1 && need + kept <= temporal_most_registers(p);
     return need + (p->fused.keep ? kept : 0);
 }
 
@@ -97,13 +92,11 @@ const char *temporal_lay_patches(job *j, plan *p) {
                              s->tile[k], axis_names[k], f->halo_low[k] + f->halo_high[k],
                              s->lane[k]);
     }
-    f->lanes = f->width[0] / s->lane[0];
-    const int threads = f->lanes * (f->width[1] / s->lane[1]);
-    if (f->lanes > WARP || WARP % f->lanes != 0 || threads % WARP != 0 || threads > MAX_THREADS)
-        return job_print(j, "tile: %d threads a row and %d in all are not whole warps of up to %d",
-                         f->lanes, threads, MAX_THREADS);
+    refusal = temporal_lay_threads(j, p);
+    if (refusal != NULL)
+        return refusal;
     /* Single elements are copied row by row; a bit for each of a thread's. */
-    const int rows = threads / f->width[0];
+    const int threads = p->block[0], rows = threads / f->width[0];
     if (rows == 0 || f->width[1] > rows * MAX_PATCH || s->lane[0] * s->lane[1] > MAX_PATCH)
         return job_print(j,
                          "tile: %d threads copy a plane of %dx%d points, each at most %d, and hold "
@@ -113,7 +106,6 @@ const char *temporal_lay_patches(job *j, plan *p) {
         return job_print(
             j, "lane: the patches of a warp have %d rows and parts of a row, and at most %d",
             stored_bits(p), MAX_PATCH);
-    p->block[0] = threads;
     for (int k = 0; k < LANE_AXES; k++)
         p->tile[k] = p->per_block[k] = s->tile[k];
     return NULL;
@@ -161,9 +153,10 @@ void temporal_write_boxes(text *t, bool by_boxes) {
 static bool take_boxes(plan *p) {
     const schedule *s = &p->schedule;
     p->fused.input = BOXES_INPUT;
-    return s->lane[0] * s->lane[1] <= BOXES_POINTS && p->facts->corners && carried(p) == 1 &&
-           !model_is_narrow(p->facts->model) && temporal_has_pack_lanes(p->facts, s) &&
-           temporal_by_boxes(p) && temporal_boxes_bytes(p) <= p->gpu->shared_per_block;
+    return s->lane[0] * s->lane[1] <= BOXES_POINTS && p->facts->corners &&
+           temporal_carried(p) == 1 && !model_is_narrow(p->facts->model) &&
+           temporal_has_pack_lanes(p->facts, s) && temporal_by_boxes(p) &&
+           temporal_boxes_bytes(p) <= p->gpu->shared_per_block;
 }
 
 static const char *fit(job *j, plan *p) {
@@ -178,7 +171,7 @@ static const char *fit(job *j, plan *p) {
     p->fused.boxes = take_boxes(p);
     if (p->fused.boxes)
         return plan_take_shared(j, p, temporal_boxes_bytes(p));
-    p->fused.input = LEVELS_INPUT + carried(p) - 1;
+    p->fused.input = LEVELS_INPUT + temporal_carried(p) - 1;
     return plan_take_shared(j, p, (int64_t)patch_bytes(p));
 }
 
@@ -191,7 +184,7 @@ static const temporal_costs wave_costs = {1, 1, 1, 400, 44500, 1.325, 1.525, 1.2
 /* A patch through all levels, for one plane, between two barriers. */
 static temporal_work levels_work(const plan *p) {
     const schedule *s = &p->schedule;
-    const bool wave = carried(p) > 1;
+    const bool wave = temporal_carried(p) > 1;
     const temporal_costs *c = wave ? &wave_costs : &costs;
     const double patch = s->lane[0] * s->lane[1];
     const double beside = p->low[1] + p->high[1];
@@ -214,7 +207,7 @@ static temporal_work levels_work(const plan *p) {
         .slots = planes * (s->time * level + c->turn + 4 * patch + c->spill * p->fused.spilled),
         .latency = planes * (c->turn_cycles + c->level_cycles + s->time * level),
         .banks = planes * s->time * exchanged * TEMPORAL_PACK_WORDS,
-        .loads = carried(p) * temporal_walked(p) * patch * WARP,
+        .loads = temporal_carried(p) * temporal_walked(p) * patch * WARP,
         .shared = planes * s->time * exchanged * TEMPORAL_PACK_WORDS / plan_words(p) * WARP};
 }
 
@@ -236,8 +229,9 @@ void temporal_write_patches(text *t, const plan *p) {
                 s->time, s->lane[0], s->lane[1], f->lanes, f->input, f->halo_low[0], p->walk,
                 f->keep ? "true" : "false", f->corners ? "true" : "false");
     text_printf(t, "    static constexpr int carried = %d; // levels that a step reads\n",
-                carried(p));
+                temporal_carried(p));
     temporal_write_images(t, p);
+    temporal_write_second(t, p);
 }
 
 static void macros(text *t, const plan *p, bool packs, bool only_written) {
@@ -249,39 +243,19 @@ static bool box(const plan *p, const plan_array *a, int out[AXES]) {
     return temporal_box(p, a, out) && p->fused.boxes;
 }
 
-static void constants(text *t, const plan *p, const program *program) {
-    (void)program;
-    temporal_write_patches(t, p);
-    if (carried(p) > 1)
-        text_printf(t,
-                    "    static constexpr int second = %d; // the grid of the last level but one\n",
-                    temporal_second_grid(p->facts->model, 0));
-}
-
-static void needs(const plan *p, program_needs *n) {
-    n->multiple = p->schedule.vector;
-}
-
-/* The steps that whole launches leave are single steps. */
-static int together(const plan *p, int rest) {
-    (void)p, (void)rest;
-    return 0;
-}
-
 const form temporal_levels = {.file = "levels.cu",
                               .barriers = true,
                               .narrow = true,
                               .sums = true,
                               .packs = true,
                               .packs_of = by_packs,
-                              .needs = needs,
+                              .needs = temporal_needs,
                               .sums_of = temporal_wave_sums,
                               .fit = fit,
                               .cost = cost,
                               .macros = macros,
-                              .constants = constants,
-                              .box = box,
-                              .together = together};
+                              .constants = temporal_write_patches,
+                              .box = box};
 
 /* What is tried where the constraints leave it open. */
 static const int times[] = {2, 3, 4, 5, 6, 8, 0};

@@ -14,11 +14,6 @@ enum {
     LONG_ROW = 25,      /* operations of a point from which on rows are taken one by one */
 };
 
-/* Rows that go from step to step together: a wave's step reads two levels. */
-static int carried(const plan *p) {
-    return p->facts->model->fields[0].levels;
-}
-
 /* Whether bulk copies bring rows and take them: of packs of 16 bytes, which cells are that
    arithmetic has as they are. */
 static bool by_bulk(const plan *p) {
@@ -39,7 +34,7 @@ static size_t pipeline_bytes(const plan *p, int stages) {
     const model *m = p->facts->model;
     const size_t loaded = (size_t)f->input * model_cell_bytes(m);
     const size_t made = 2 * (size_t)stages * dtype_words[m->dtype].bytes;
-    const size_t rows = (size_t)carried(p) * (size_t)f->rows;
+    const size_t rows = (size_t)temporal_carried(p) * (size_t)f->rows;
     return PLAN_STRIP_BYTES + rows * (loaded + made) * (size_t)f->width[0] +
            (is_shifted(p) ? rows * (size_t)f->input * MAX_PACK_BYTES : 0);
 }
@@ -50,7 +45,8 @@ static size_t pipeline_bytes(const plan *p, int stages) {
 static int64_t pipeline_registers(const plan *p) {
     const int64_t lane = p->schedule.lane[0], levels = p->schedule.time / p->schedule.stages;
     const int64_t at_once = plan_words(p) > 1 ? p->fused.rows : 1;
-    const int64_t beside = (at_once - 1) * (larger(p->low[0], p->high[0]) - 1) + carried(p) - 1;
+    const int64_t beside =
+        (at_once - 1) * (larger(p->low[0], p->high[0]) - 1) + temporal_carried(p) - 1;
     return larger(20, 14 * (int)at_once) +
            plan_words(p) * lane *
                (levels * (p->low[2] + p->high[2] + 1) + (beside > 0 ? beside : 0));
@@ -150,7 +146,7 @@ static temporal_work pipeline_work(const plan *p) {
     const double level = temporal_slots(p, lane * p->facts->sum_operations, shuffles + c->level);
     const int each = s->lane[0] * (int)plan_words(p);
     /* rows taken from and handed to another warp */
-    const double ring = carried(p) * 2 * each / pack_of(each);
+    const double ring = temporal_carried(p) * 2 * each / pack_of(each);
     /* Fitted before turns were widened, and right about which plan is faster ever since. */
     const int rows = usual_rows(p);
     const double turns = temporal_walked(p) + s->stages * rows;
@@ -160,9 +156,9 @@ static temporal_work pipeline_work(const plan *p) {
         .apart = 1.25,
         .slots = turns * row,
         .latency = turns * (levels * (c->level_cycles + level) + c->turn_cycles / rows),
-        .banks = carried(p) * turns * each * (2 * conflicts(each) + 2.0 / s->stages),
-        .loads = carried(p) * temporal_walked(p) * lane * WARP / s->stages,
-        .shared = carried(p) * turns * 2 * lane * WARP};
+        .banks = temporal_carried(p) * turns * each * (2 * conflicts(each) + 2.0 / s->stages),
+        .loads = temporal_carried(p) * temporal_walked(p) * lane * WARP / s->stages,
+        .shared = temporal_carried(p) * turns * 2 * lane * WARP};
 }
 
 /* Where there is more than a wave, the parts of the walk taper, so that blocks end at about the
@@ -213,12 +209,7 @@ static void macros(text *t, const plan *p, bool packs, bool only_written) {
         text_add(t, "#include \"arch/bulk_rows.cuh\"\n");
 }
 
-static void needs(const plan *p, program_needs *n) {
-    n->multiple = p->schedule.vector;
-}
-
-static void constants(text *t, const plan *p, const program *program) {
-    (void)program;
+static void constants(text *t, const plan *p) {
     const schedule *s = &p->schedule;
     text_printf(
         t,
@@ -232,14 +223,11 @@ static void constants(text *t, const plan *p, const program *program) {
         "    static constexpr int carried = %d; // rows from step to step: of so many levels\n",
         s->time, s->stages, s->lane[0], p->fused.rows, p->fused.input, PLAN_STRIP_BYTES,
         PLAN_STRIP_BYTES - MBARRIER_BYTES * p->fused.input, p->walk, p->low[2], p->high[2],
-        plan_resident(p) * p->gpu->multiprocessors, carried(p));
+        plan_resident(p) * p->gpu->multiprocessors, temporal_carried(p));
     write_at_once(t, p);
     if (!plan_has_packs(p))
         text_printf(t, "    static constexpr int vector = %d;\n", s->vector);
-    if (carried(p) > 1)
-        text_printf(t,
-                    "    static constexpr int second = %d; // the grid of the last level but one\n",
-                    temporal_second_grid(p->facts->model, 0));
+    temporal_write_second(t, p);
     temporal_write_images(t, p);
 }
 
@@ -269,7 +257,7 @@ const form temporal_pipeline = {.file = "pipeline.cu",
                                 .packs = true,
                                 .packs_of = by_bulk,
                                 .macros = macros,
-                                .needs = needs,
+                                .needs = temporal_needs,
                                 .sums_of = temporal_wave_sums,
                                 .fit = fit,
                                 .cost = cost,

@@ -84,11 +84,6 @@ static void macros(text *t, const plan *p, bool packs, bool only_written) {
     temporal_write_boxes(t, packs && temporal_by_boxes(p));
 }
 
-static void constants(text *t, const plan *p, const program *program) {
-    (void)program;
-    temporal_write_patches(t, p);
-}
-
 /* The weights, cell by cell. */
 static void definitions(text *t, const plan *p) {
     const model *m = p->facts->model;
@@ -115,25 +110,14 @@ static void definitions(text *t, const plan *p) {
     text_add(t, "\n");
 }
 
-static void needs(const plan *p, program_needs *n) {
-    n->multiple = p->schedule.vector;
-}
-
-/* The steps that whole launches leave are single steps. */
-static int together(const plan *p, int rest) {
-    (void)p, (void)rest;
-    return 0;
-}
-
 const form temporal_stars = {.file = "stars.cu",
                              .barriers = true,
                              .sums = true,
                              .packs = true,
-                             .needs = needs,
+                             .needs = temporal_needs,
                              .fit = fit,
                              .cost = cost,
                              .macros = macros,
-                             .constants = constants,
+                             .constants = temporal_write_patches,
                              .definitions = definitions,
-                             .box = temporal_box,
-                             .together = together};
+                             .box = temporal_box};

@@ -21,9 +21,7 @@ static const form form_tiled = {.file = "tiled.cu",
                                 .barriers = true,
                                 .staged = true,
                                 .points = true,
-                                .block = &block,
-                                .fit = block_fit,
-                                .cost = block_cost};
+                                .block = &block};
 
 static void candidates(search *s) {
     static const int one[] = {1, 0}, none[] = {0};
@@ -38,7 +36,6 @@ const method method_tiled = {
     .name = "tiled",
     .summary = "a block's tile with its halo in shared memory",
     .textbook_tile = 8,
-    .walk = method_walks_none,
     .only = &form_tiled,
     .candidates = candidates,
 };

@@ -38,8 +38,6 @@ workers *cpu_workers(device *);
 /* The functions of device_ops for memory and streams (memory.c). */
 void *cpu_alloc(device *base, job *j, size_t bytes);
 void cpu_release(device *base, void *memory);
-void cpu_download_async(device *base, job *j, void *to, const void *from, size_t bytes,
-                        void *stream);
 void cpu_upload(device *base, job *j, void *to, const void *from, size_t bytes);
 void cpu_copy(device *base, job *j, const device_copy *c, void *stream);
 void cpu_fill(device *base, job *j, void *to, int byte, size_t bytes);
@@ -48,15 +46,6 @@ void cpu_synchronize(device *base, job *j, void *stream);
 void *cpu_mark(device *base, job *j, void *stream);
 bool cpu_passed(device *base, job *j, void *point);
 void cpu_unmark(device *base, void *point);
-double cpu_between(device *base, job *j, void *from, void *to);
-bool cpu_idle(device *base, job *j, void *stream);
-void *cpu_stream_open(device *base, job *j);
-void cpu_stream_close(device *base, void *stream);
 void cpu_order(device *base, job *j, void *before, void *after);
-void cpu_within(device *base, job *j, void (*body)(void *), void *argument);
-uint64_t cpu_memory_number(device *base, const void *memory);
-device_place cpu_peer_place(device *base, const void *memory);
-bool cpu_peer_open(device *base, const device_place *p, void **out);
-void cpu_peer_close(device *base, const device_place *p, void *opened);
 
 #endif

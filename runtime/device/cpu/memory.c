@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <unistd.h>
 
 #include "runtime/device/cpu/block.h"
 
@@ -102,20 +101,13 @@ void cpu_release(device *base, void *memory) {
     free(memory);
 }
 
-void cpu_download_async(device *base, job *j, void *to, const void *from, size_t bytes,
-                        void *stream) {
-    (void)base, (void)j, (void)stream;
-    memcpy(to, from, bytes);
-}
-
 void cpu_upload(device *base, job *j, void *to, const void *from, size_t bytes) {
     (void)j;
     copy_bytes(cpu_workers(base), to, from, bytes);
 }
 
 void cpu_copy(device *base, job *j, const device_copy *c, void *stream) {
-    (void)j;
-    (void)stream;
+    (void)j, (void)stream;
     copy_rows(cpu_workers(base), c);
 }
 
@@ -134,82 +126,24 @@ fault cpu_fill_async(device *base, void *to, int byte, size_t bytes, void *strea
 /* ---- streams: every call is done when it returns --------------------------------------------- */
 
 void cpu_synchronize(device *base, job *j, void *stream) {
-    (void)base;
-    (void)j;
-    (void)stream;
+    (void)base, (void)j, (void)stream;
 }
 
 void *cpu_mark(device *base, job *j, void *stream) {
-    (void)base;
-    (void)j;
-    (void)stream;
+    (void)base, (void)j, (void)stream;
     return NULL;
 }
 
 bool cpu_passed(device *base, job *j, void *point) {
-    (void)base;
-    (void)j;
-    (void)point;
+    (void)base, (void)j, (void)point;
     return true;
 }
 
 void cpu_unmark(device *base, void *point) {
-    (void)base;
-    (void)point;
-}
-
-double cpu_between(device *base, job *j, void *from, void *to) {
-    (void)base;
-    (void)j;
-    (void)from;
-    (void)to;
-    return 0;
-}
-
-bool cpu_idle(device *base, job *j, void *stream) {
-    cpu_synchronize(base, j, stream);
-    return true;
-}
-
-void *cpu_stream_open(device *base, job *j) {
-    cpu_synchronize(base, j, NULL);
-    return NULL;
-}
-
-void cpu_stream_close(device *base, void *stream) {
-    cpu_synchronize(base, NULL, stream);
+    (void)base, (void)point;
 }
 
 void cpu_order(device *base, job *j, void *before, void *after) {
     cpu_synchronize(base, j, before);
     cpu_synchronize(base, j, after);
-}
-
-void cpu_within(device *base, job *j, void (*body)(void *), void *argument) {
-    cpu_synchronize(base, j, NULL);
-    body(argument);
-}
-
-/* Host memory needs no opening where threads share it, and other processes do not see it. */
-/* The host's memory has no such numbers, and parts of one process need none. */
-uint64_t cpu_memory_number(device *base, const void *memory) {
-    (void)base, (void)memory;
-    return 0;
-}
-
-device_place cpu_peer_place(device *base, const void *memory) {
-    (void)base;
-    return (device_place){.process = getpid(), .address = (uint64_t)(uintptr_t)memory};
-}
-
-bool cpu_peer_open(device *base, const device_place *p, void **out) {
-    (void)base;
-    *out = (void *)(uintptr_t)p->address;
-    return p->process == getpid();
-}
-
-void cpu_peer_close(device *base, const device_place *p, void *opened) {
-    (void)base;
-    (void)p;
-    (void)opened;
 }

@@ -188,32 +188,18 @@ static void destroy_timer(void *argument) {
 
 static cu_result start_timer(timer *t) {
     const cuda_driver *driver = &t->device->driver;
-    bool pushed;
-    cu_result code = cuda_enter(t->device, &pushed);
-    if (code != CU_OK)
-        return code;
-    code = driver->event_create(&t->start, CU_EVENT_FLAGS_DEFAULT);
+    cu_result code = driver->event_create(&t->start, CU_EVENT_FLAGS_DEFAULT);
     if (code == CU_OK)
         code = driver->event_create(&t->stop, CU_EVENT_FLAGS_DEFAULT);
-    if (code == CU_OK)
-        code = driver->event_record(t->start, NULL);
-    cuda_leave(t->device, pushed);
-    return code;
+    return code == CU_OK ? driver->event_record(t->start, NULL) : code;
 }
 
 static cu_result stop_timer(timer *t, float *milliseconds) {
     const cuda_driver *driver = &t->device->driver;
-    bool pushed;
-    cu_result code = cuda_enter(t->device, &pushed);
-    if (code != CU_OK)
-        return code;
-    code = driver->event_record(t->stop, NULL);
+    cu_result code = driver->event_record(t->stop, NULL);
     if (code == CU_OK)
         code = driver->event_synchronize(t->stop);
-    if (code == CU_OK)
-        code = driver->event_elapsed(milliseconds, t->start, t->stop);
-    cuda_leave(t->device, pushed);
-    return code;
+    return code == CU_OK ? driver->event_elapsed(milliseconds, t->start, t->stop) : code;
 }
 
 static double cuda_time(device *base, job *j, void (*body)(job *, void *), void *argument) {
@@ -221,12 +207,11 @@ static double cuda_time(device *base, job *j, void (*body)(job *, void *), void 
     timer *t = job_alloc(j, sizeof *t); /* in the job, because the undo reads it after unwinding */
     t->device = d;
     job_defer(j, destroy_timer, t);
-    cuda_must(d, j, start_timer(t), "starting the clock");
+    CUDA_MUST(d, j, start_timer(t), "starting the clock");
     body(j, argument);
     float milliseconds = 0;
-    cuda_must(d, j, stop_timer(t, &milliseconds), "running on the GPU");
-    job_keep(j, t);
-    destroy_timer(t);
+    CUDA_MUST(d, j, stop_timer(t, &milliseconds), "running on the GPU");
+    job_undo(j, t);
     return (double)milliseconds / 1000;
 }
 

@@ -47,6 +47,20 @@ static inline void cuda_leave(cuda *d, bool pushed) {
 
 /* Fails the job where the code is an error. */
 void cuda_must(const cuda *, job *, cu_result code, const char *doing);
+#define CUDA_MUST(d, j, call, doing)                                                               \
+    do {                                                                                           \
+        cu_result result;                                                                          \
+        CUDA_CALL(result, d, call);                                                                \
+        cuda_must(d, j, result, doing);                                                            \
+    } while (0)
+
+/* Whatever comes of it. */
+#define CUDA_TRY(d, call)                                                                          \
+    do {                                                                                           \
+        cu_result result;                                                                          \
+        CUDA_CALL(result, d, call);                                                                \
+        (void)result;                                                                              \
+    } while (0)
 
 /* The functions of device_ops for binaries (kernel.c). */
 module *cuda_load(device *, job *, const program *, blob);
@@ -60,7 +74,7 @@ int64_t cuda_together(device *, const module *, int launch);
 bool cuda_map(device *, const device_map *, void *to);
 int64_t cuda_resident(device *, const module *, int launch);
 
-/* For streams (stream.c). */
+/* For streams (memory.c). */
 void cuda_synchronize(device *base, job *j, void *stream);
 void *cuda_mark(device *base, job *j, void *stream);
 bool cuda_passed(device *base, job *j, void *mark);

@@ -160,10 +160,9 @@ function_facts cuda_function(device *base, job *j, const module *m, int launch) 
     const kernel *k = &m->kernels[launch];
     const int threads = (int)(k->block[0] * k->block[1] * k->block[2]);
     function_facts facts = {.registers = k->registers, .local_bytes = k->local_bytes};
-    cu_result code;
-    CUDA_CALL(code, d,
-              d->driver.occupancy(&facts.blocks_resident, k->function, threads, k->shared_bytes));
-    cuda_must(d, j, code, "asking how many blocks fit a multiprocessor");
+    CUDA_MUST(d, j,
+              d->driver.occupancy(&facts.blocks_resident, k->function, threads, k->shared_bytes),
+              "asking how many blocks fit a multiprocessor");
     facts.occupancy = (double)facts.blocks_resident * threads / d->threads_per_multiprocessor;
     return facts;
 }
@@ -264,14 +263,12 @@ bool cuda_map(device *base, const device_map *m, void *to) {
         if (axis > 0)
             strides[axis - 1] = (uint64_t)m->stride[axis] * m->element_bytes;
     }
-    bool pushed;
-    if (cuda_enter(d, &pushed) != CU_OK)
-        return false;
     const cu_map_type type = m->element_bytes == 8   ? CU_MAP_DOUBLE
                              : m->element_bytes == 4 ? CU_MAP_FLOAT
                                                      : CU_MAP_UINT16;
-    const cu_result code = d->driver.map_tiled(to, type, 3, m->data, size, strides, box, steps, 0,
-                                               0, CU_MAP_FETCH_128, 0);
-    cuda_leave(d, pushed);
+    cu_result code;
+    CUDA_CALL(code, d,
+              d->driver.map_tiled(to, type, 3, m->data, size, strides, box, steps, 0, 0,
+                                  CU_MAP_FETCH_128, 0));
     return code == CU_OK;
 }

@@ -1,5 +1,5 @@
 /* Memory of the cuda device, and of other GPUs: of this process by peer access, of others by
-   handles of allocations. */
+   handles of allocations. And streams: waiting for their work, marks on it, and their order. */
 #include <string.h>
 #include <unistd.h>
 
@@ -35,28 +35,23 @@ void *cuda_alloc(device *base, job *j, size_t bytes) {
 
 void cuda_free(device *base, void *memory) {
     cuda *d = (cuda *)base;
-    bool pushed;
-    if (memory != NULL && cuda_enter(d, &pushed) == CU_OK) {
-        (void)d->driver.memory_free(address(memory));
-        cuda_leave(d, pushed);
-    }
+    if (memory != NULL)
+        CUDA_TRY(d, d->driver.memory_free(address(memory)));
 }
 
 void cuda_upload(device *base, job *j, void *to, const void *from, size_t bytes) {
     cuda *d = (cuda *)base;
-    if (bytes == 0)
-        return;
-    cu_result code;
-    CUDA_CALL(code, d, d->driver.upload(address(to), from, bytes));
+    cu_result code = CU_OK;
+    if (bytes > 0)
+        CUDA_CALL(code, d, d->driver.upload(address(to), from, bytes));
     must_move(d, j, code, bytes, "to the GPU");
 }
 
 void cuda_download(device *base, job *j, void *to, const void *from, size_t bytes) {
     cuda *d = (cuda *)base;
-    if (bytes == 0)
-        return;
-    cu_result code;
-    CUDA_CALL(code, d, d->driver.download(to, address(from), bytes));
+    cu_result code = CU_OK;
+    if (bytes > 0)
+        CUDA_CALL(code, d, d->driver.download(to, address(from), bytes));
     must_move(d, j, code, bytes, "from the GPU");
 }
 
@@ -74,11 +69,8 @@ void *cuda_host_alloc(device *base, job *j, size_t bytes) {
 
 void cuda_host_free(device *base, void *memory) {
     cuda *d = (cuda *)base;
-    bool pushed;
-    if (memory != NULL && cuda_enter(d, &pushed) == CU_OK) {
-        (void)d->driver.host_free(memory);
-        cuda_leave(d, pushed);
-    }
+    if (memory != NULL)
+        CUDA_TRY(d, d->driver.host_free(memory));
 }
 
 void cuda_download_async(device *base, job *j, void *to, const void *from, size_t bytes,
@@ -125,11 +117,8 @@ void cuda_copy(device *base, job *j, const device_copy *c, void *stream) {
 
 void cuda_fill(device *base, job *j, void *to, int byte, size_t bytes) {
     cuda *d = (cuda *)base;
-    if (bytes == 0)
-        return;
-    cu_result code;
-    CUDA_CALL(code, d, d->driver.fill(address(to), (unsigned char)byte, bytes));
-    cuda_must(d, j, code, "filling memory");
+    if (bytes > 0)
+        CUDA_MUST(d, j, d->driver.fill(address(to), (unsigned char)byte, bytes), "filling memory");
 }
 
 fault cuda_fill_async(device *base, void *to, int byte, size_t bytes, void *stream, int *code) {
@@ -207,9 +196,119 @@ bool cuda_peer_open(device *base, const device_place *p, void **out) {
 
 void cuda_peer_close(device *base, const device_place *p, void *opened) {
     cuda *d = (cuda *)base;
+    if (p->process != getpid())
+        CUDA_TRY(d, d->driver.ipc_close((cu_pointer)(uintptr_t)opened));
+}
+
+/* ---- work on streams ------------------------------------------------------------------------- */
+
+void cuda_synchronize(device *base, job *j, void *stream) {
+    cuda *d = (cuda *)base;
+    CUDA_MUST(d, j, d->driver.stream_synchronize(stream), "waiting for the GPU");
+}
+
+void cuda_destroy_event(cuda *d, cu_event event) {
+    if (event != NULL)
+        CUDA_TRY(d, d->driver.event_destroy(event));
+}
+
+static void *put_event(cuda *d, job *j, void *stream, unsigned flags) {
+    cu_event event = NULL;
+    cu_result code;
+    CUDA_CALL(code, d, d->driver.event_create(&event, flags));
+    if (code == CU_OK)
+        CUDA_CALL(code, d, d->driver.event_record(event, stream));
+    if (code != CU_OK)
+        cuda_destroy_event(d, event);
+    cuda_must(d, j, code, "marking a stream");
+    return event;
+}
+
+void *cuda_mark(device *base, job *j, void *stream) {
+    return put_event((cuda *)base, j, stream, CU_EVENT_WITHOUT_TIME);
+}
+
+void *cuda_tick(device *base, job *j, void *stream) {
+    return put_event((cuda *)base, j, stream, CU_EVENT_FLAGS_DEFAULT);
+}
+
+double cuda_between(device *base, job *j, void *from, void *to) {
+    cuda *d = (cuda *)base;
+    float milliseconds = 0;
+    CUDA_MUST(d, j, d->driver.event_elapsed(&milliseconds, from, to), "timing a stream");
+    return (double)milliseconds / 1e3;
+}
+
+bool cuda_passed(device *base, job *j, void *mark) {
+    cuda *d = (cuda *)base;
+    cu_result code;
+    CUDA_CALL(code, d, d->driver.event_query(mark));
+    if (code == CU_NOT_READY)
+        return false;
+    cuda_must(d, j, code, "asking for a mark");
+    return true;
+}
+
+void cuda_unmark(device *base, void *mark) {
+    cuda_destroy_event((cuda *)base, mark);
+}
+
+bool cuda_idle(device *base, job *j, void *stream) {
+    cuda *d = (cuda *)base;
+    cu_result code;
+    CUDA_CALL(code, d, d->driver.stream_query(stream));
+    if (code != CU_NOT_READY)
+        cuda_must(d, j, code, "looking at the GPU's work");
+    return code == CU_OK;
+}
+
+/* ---- streams --------------------------------------------------------------------------------- */
+
+static cu_result create_stream(cuda *d, cu_stream *out) {
+    int least = 0, greatest = 0;
+    const cu_result code = d->driver.stream_priorities(&least, &greatest);
+    return code != CU_OK ? code : d->driver.stream_create(out, CU_STREAM_INDEPENDENT, greatest);
+}
+
+void *cuda_stream_open(device *base, job *j) {
+    cuda *d = (cuda *)base;
+    cu_stream stream = NULL;
+    CUDA_MUST(d, j, create_stream(d, &stream), "making a stream");
+    return stream;
+}
+
+void cuda_stream_close(device *base, void *stream) {
+    cuda *d = (cuda *)base;
+    if (stream != NULL)
+        CUDA_TRY(d, d->driver.stream_destroy(stream));
+}
+
+/* The driver frees the event once the wait for it is over. */
+static cu_result order(cuda *d, void *before, void *after) {
+    cu_event event = NULL;
+    cu_result code = d->driver.event_create(&event, CU_EVENT_WITHOUT_TIME);
+    if (code != CU_OK)
+        return code;
+    code = d->driver.event_record(event, before);
+    if (code == CU_OK)
+        code = d->driver.stream_wait(after, event, 0);
+    (void)d->driver.event_destroy(event);
+    return code;
+}
+
+void cuda_order(device *base, job *j, void *before, void *after) {
+    cuda *d = (cuda *)base;
+    CUDA_MUST(d, j, order(d, before, after), "ordering streams");
+}
+
+void cuda_within(device *base, job *j, void (*body)(void *), void *argument) {
+    cuda *d = (cuda *)base;
     bool pushed;
-    if (p->process == getpid() || cuda_enter(d, &pushed) != CU_OK)
-        return;
-    (void)d->driver.ipc_close((cu_pointer)(uintptr_t)opened);
-    cuda_leave(d, pushed);
+    const cu_result code = cuda_enter(d, &pushed);
+    if (code == CU_OK) {
+        body(argument);
+        cuda_leave(d, pushed);
+    } else if (j != NULL) {
+        cuda_must(d, j, code, "entering the context");
+    }
 }

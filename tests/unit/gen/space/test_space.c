@@ -5,7 +5,6 @@
 
 #include "gen/stencil/method.h"
 #include "gen/stencil/plan.h"
-#include "gen/stencil/schedule.h"
 #include "runtime/tune/search.h"
 #include "tests/unit/group.h"
 

@@ -6,7 +6,6 @@
 
 #include "gen/model/plans.h"
 #include "gen/stencil/method.h"
-#include "gen/stencil/schedule.h"
 
 /* Sizes. */
 #define FLAT(n)                                                                                    \

@@ -5,7 +5,6 @@
 
 #include "gen/model/plans.h"
 #include "gen/stencil/method.h"
-#include "gen/stencil/schedule.h"
 #include "tests/unit/group.h"
 
 typedef struct problem {

@@ -4,7 +4,6 @@
 #include "tests/unit/gen/spec/load_spec.h"
 
 #include "gen/stencil/plan.h"
-#include "gen/stencil/schedule.h"
 #include "tests/unit/group.h"
 
 typedef struct figure {

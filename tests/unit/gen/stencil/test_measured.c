@@ -6,7 +6,6 @@
 
 #include "gen/model/plans.h"
 #include "gen/stencil/method.h"
-#include "gen/stencil/schedule.h"
 #include "gen/stencil/search.h"
 #include "tests/unit/group.h"
 

@@ -3,7 +3,6 @@
 
 #include "gen/stencil/method.h"
 #include "gen/stencil/plan.h"
-#include "gen/stencil/schedule.h"
 #include "gen/stencil/source.h"
 #include "tests/unit/group.h"
 

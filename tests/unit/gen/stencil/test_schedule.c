@@ -1,6 +1,5 @@
 /* Schedules as text: round trips, the grammar, and the texts of its errors. */
 #include "gen/stencil/method.h"
-#include "gen/stencil/schedule.h"
 #include "tests/unit/gen/model/models.h"
 #include "tests/unit/group.h"
 

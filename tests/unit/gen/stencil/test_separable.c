@@ -2,7 +2,6 @@
 #include <math.h>
 
 #include "gen/reference/reference.h"
-#include "gen/stencil/schedule.h"
 #include "gen/stencil/search.h"
 #include "tests/unit/gen/spec/load_spec.h"
 #include "tests/unit/group.h"

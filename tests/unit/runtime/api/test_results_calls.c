@@ -102,7 +102,7 @@ static void tell_drift(void *user, const sg_drift *d) {
 
 static void drift_body(job *j, void *argument) {
     const errand *e = argument;
-    const result_drift d = {"naive", 8, 1, 1.5, 1700, NAN, 0};
+    const sg_drift d = {sizeof d, "naive", 8, 1, 1.5, 1700, NAN, 0};
     results_add_drift(j, e->scene->results, e->sweep, &d);
 }
 

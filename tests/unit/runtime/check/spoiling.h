@@ -5,7 +5,7 @@
 
 #include "tests/unit/runtime/api/api.h"
 
-#include "runtime/launch/kernel.h"
+#include "runtime/launch/context.h"
 
 /* What goes wrong after a launch, or instead of it. */
 static struct damage {

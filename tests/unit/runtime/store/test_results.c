@@ -311,14 +311,14 @@ static void test_finals(void **state) {
 
 static void drifts_body(job *j, void *argument) {
     errand *e = argument;
-    const result_drift one = {"a", 8, 1, 1.1, 1700, 60, 0}, two = {"b", 16, 2, 2.2, NAN, NAN, 77};
+    const sg_drift one = {0, "a", 8, 1, 1.1, 1700, 60, 0}, two = {0, "b", 16, 2, 2.2, NAN, NAN, 77};
     results_add_drift(j, e->scene->results, e->sweep, &one);
     results_add_drift(j, e->scene->results, e->sweep, &two);
     const result_drifts all = results_drifts(j, e->scene->results, e->sweep);
     assert_int_equal(all.count, 2);
     assert_string_equal(all.list[0].plan, "a");
     assert_int_equal(all.list[0].evaluation, 8);
-    assert_true(all.list[0].first == 1 && all.list[0].seconds == 1.1);
+    assert_true(all.list[0].first_seconds == 1 && all.list[0].seconds == 1.1);
     assert_true(all.list[0].clock == 1700 && all.list[0].temperature == 60);
     assert_true(all.list[0].taken > 1700000000000);
     assert_true(isnan(all.list[1].clock) && isnan(all.list[1].temperature));

@@ -1,6 +1,8 @@
-/* What steps and exchanges take, by a model (docs/scaling.md): how often to exchange, and what to
-   hide. */
+/* What steps and exchanges take: by a model (docs/scaling.md), which says how often to exchange and
+   what to hide; and as they were timed on GPUs' streams. */
 #include "runtime/team/team.h"
+
+#include <math.h>
 
 /* Launches of slabs and the order of streams, by which a hidden exchange lengthens a step. */
 static const double order_seconds = 5e-6, launch_seconds = 4e-6;
@@ -12,14 +14,6 @@ static const team_link links[] = {
     [SG_LINK_NETWORK] = {35e-6, 45e9, true, true},
     [SG_LINK_HOST] = {60e-6, 10e9, false, false},
 };
-
-static double larger(double a, double b) {
-    return a > b ? a : b;
-}
-
-static double smaller(double a, double b) {
-    return a < b ? a : b;
-}
 
 const team_link *model_link(sg_link link) {
     return &links[link];
@@ -91,10 +85,10 @@ int parts_launches(const team_link *l, double rate, const program *p, const sg_t
     const double step = points * p->grid.bytes_per_point / rate;
     const bool hides = l->hides_in_place && hidden_can(p);
     const double exchange = l->latency + bytes / l->rate;
-    double best = hides ? larger(order_seconds, exchange - step) : exchange;
+    double best = hides ? fmax(order_seconds, exchange - step) : exchange;
     if (l->hides_apart && !hidden_can(p)) {
         const double apart = cost_of_slabs(step, 3 * layer, slabs * hidden_launches(p));
-        best = smaller(best, apart + larger(exchange - step, 0));
+        best = fmin(best, apart + fmax(exchange - step, 0));
     }
     int chosen = 1;
     for (int k = 2; k <= most; k++) {
@@ -145,7 +139,146 @@ void model_forecast(const team_link *l, const run *r, int64_t cells, double step
                       : l->hides_in_place && hidden_in_place(r, &by);
     if (f->hidden && apart)
         f->seconds =
-            f->interior_seconds + cost_of_slabs(whole, share, slabs) + larger(exchange - whole, 0);
+            f->interior_seconds + cost_of_slabs(whole, share, slabs) + fmax(exchange - whole, 0);
     else if (f->hidden)
-        f->seconds = larger(whole + order_seconds, exchange) / depth;
+        f->seconds = fmax(whole + order_seconds, exchange) / depth;
+}
+
+/* ---- times of exchanges ---------------------------------------------------------------------- */
+
+/* How long exchanges take, and how much of that is not hidden, in teams that were opened with
+   `timed`. Marks on streams cost some microseconds, so the first exchanges are timed and then one
+   of EACH, which stands for those before it. Exchanges that are hidden and those that are not count
+   apart. */
+enum { FIRST = 4, EACH = 16, PENDING = 64 };
+
+typedef struct kind {
+    int64_t seen, marked; /* exchanges so far; those for which one was marked */
+    int64_t told;         /* of these, those whose times are known */
+    double seconds, waited;
+    double last, last_waited; /* of the latest one */
+} kind;
+
+typedef struct timed {
+    void *meanwhile;   /* the end of the work that hides it; NULL: none does */
+    void *begin, *end; /* end: NULL: the exchange failed */
+    int64_t weight;    /* it stands for so many */
+} timed;
+
+struct times {
+    kind kinds[2]; /* of exchanges that are not hidden, and of those that are */
+    timed pending[PENDING];
+    int count;
+    bool hides, open;
+    void *meanwhile;
+};
+
+void times_open(sg_team *t) {
+    t->times = job_alloc(t->job, sizeof *t->times);
+}
+
+static bool is_next(const times *all, bool hidden) {
+    const kind *k = &all->kinds[hidden];
+    return all->count < PENDING && (k->seen < FIRST || (k->seen + 1) % EACH == 0);
+}
+
+void times_hide(job *j, sg_team *t, void *stream) {
+    device *d = t->context->device;
+    times *all = t->times;
+    if (all == NULL)
+        return;
+    d->ops->unmark(d, all->meanwhile);
+    all->meanwhile = NULL;
+    all->hides = true;
+    if (is_next(all, true))
+        all->meanwhile = d->ops->tick(d, j, stream);
+}
+
+void times_begin(job *j, sg_team *t, void *stream) {
+    device *d = t->context->device;
+    times *all = t->times;
+    if (all == NULL)
+        return;
+    const bool marks = is_next(all, all->hides);
+    kind *k = &all->kinds[all->hides];
+    k->seen++;
+    if (marks) {
+        timed *e = &all->pending[all->count++];
+        *e = (timed){.meanwhile = all->meanwhile, .weight = k->seen - k->marked};
+        all->meanwhile = NULL;
+        k->marked = k->seen;
+        e->begin = d->ops->tick(d, j, stream);
+    }
+    all->hides = false;
+    all->open = marks;
+}
+
+static void give_back(device *d, timed *e) {
+    d->ops->unmark(d, e->meanwhile);
+    d->ops->unmark(d, e->begin);
+    d->ops->unmark(d, e->end);
+}
+
+static void add(job *j, device *d, kind *k, const timed *e) {
+    k->last = k->last_waited = d->ops->between(d, j, e->begin, e->end);
+    if (e->meanwhile != NULL) {
+        const double after = d->ops->between(d, j, e->meanwhile, e->end);
+        k->last_waited = after < 0 ? 0 : after < k->last ? after : k->last;
+    }
+    k->seconds += (double)e->weight * k->last;
+    k->waited += (double)e->weight * k->last_waited;
+    k->told += e->weight;
+}
+
+/* Adds up what is over. The end of an exchange may come before that of what hides it. */
+static void collect(job *j, times *all, device *d) {
+    int done = 0;
+    for (; done < all->count; done++) {
+        timed *e = &all->pending[done];
+        if (e->end != NULL && !(d->ops->passed(d, j, e->end) &&
+                                (e->meanwhile == NULL || d->ops->passed(d, j, e->meanwhile))))
+            break;
+        if (e->end != NULL)
+            add(j, d, &all->kinds[e->meanwhile != NULL], e);
+        give_back(d, e);
+    }
+    for (int i = done; i < all->count; i++)
+        all->pending[i - done] = all->pending[i];
+    all->count -= done;
+}
+
+void times_end(job *j, sg_team *t, void *stream) {
+    device *d = t->context->device;
+    times *all = t->times;
+    if (all == NULL || !all->open)
+        return;
+    all->open = false;
+    all->pending[all->count - 1].end = d->ops->tick(d, j, stream);
+    collect(j, all, d);
+}
+
+void times_tell(job *j, const sg_team *t, double *waited, double *hidden) {
+    times *all = t->times;
+    *waited = t->stores == NULL && t->nccl == NULL ? t->exchange_seconds : -1;
+    *hidden = *waited < 0 ? -1 : 0;
+    if (all == NULL)
+        return;
+    collect(j, all, t->context->device);
+    *waited = *hidden = 0;
+    for (int i = 0; i < 2; i++) {
+        const kind *k = &all->kinds[i];
+        const double rest = (double)(k->seen - k->told);
+        *waited += k->waited + rest * k->last_waited;
+        *hidden += k->seconds - k->waited + rest * (k->last - k->last_waited);
+    }
+}
+
+void times_close(sg_team *t) {
+    device *d = t->context->device;
+    if (t->times == NULL)
+        return;
+    for (int i = 0; i < t->times->count; i++)
+        give_back(d, &t->times->pending[i]);
+    d->ops->unmark(d, t->times->meanwhile);
+    t->times = NULL;
 }
