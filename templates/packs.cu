@@ -1,165 +1,111 @@
-// packs: the naive method with `vector` neighbouring points of x a thread. Loads and stores move
-// packs of that many elements; an element is loaded once for all the thread's points that need it.
+// packs: the naive method with `vector` neighbouring points of x a thread. Taps are elements of packs, and
+// compilers load a pack once for all of the thread's points.
 //
-//        vector = 4:   . . [a b c d] . .     the thread's points, and the neighbouring packs
-//                    low ^          ^ high   as far as the shape reaches
+//        vector = 4:   . . [a b c d] . .     the points, and the neighbouring packs that taps reach
 #include "arch/memory.cuh"
 #include "plan.h"
 #include "grid.cuh"
-#include "cursors.cuh"
 #include "blocks.cuh"
 #include "taps.cuh"
-#include "point.cuh"
 
-// The rows that the taps of all the thread's points read: the element at x0 + dx is
-// element[row][low + dx].
-struct Rows {
-    static constexpr int low = (plan::low_x + plan::vector - 1) / plan::vector * plan::vector;
-    static constexpr int high = (plan::high_x + plan::vector - 1) / plan::vector * plan::vector;
-    using Wide = Pack<Real, plan::vector>;
-    alignas(Wide) Real element[plan::rows > 0 ? plan::rows : 1][low + plan::vector + high];
-
-#if defined(PLAN_POSITIONS)
-    Point first; // of the thread's points
-#endif
-
-    template <int row = 0> __device__ __forceinline__ void read(const AtInner &at) {
-#if defined(PLAN_POSITIONS)
-        first = at.point;
-#endif
-        if constexpr (row < plan::rows) {
-            using R = Row<row>;
-#if defined(PLAN_NARROW)
-            using Cell = Stored<Array<R::array>>;
-#endif
-#if defined(PLAN_MIXED)
-            const Cell *const from =
-                at.of<R::array>() + offset(at.a.grid[Array<R::array>::grid], 0, R::dy, R::dz);
-#elif defined(PLAN_NARROW)
-            const Cell *const from =
-                at.cell[R::array] + offset(at.a.grid[Array<R::array>::grid], 0, R::dy, R::dz);
-#else
-            const Real *const from =
-                at.cell[R::array] + offset(at.a.grid[Array<R::array>::grid], 0, R::dy, R::dz);
-#endif
-#if PLAN_PACKS
-#pragma unroll
-            for (int i = -low; i < plan::vector + R::high; i += plan::vector)
-                if (i + plan::vector > -R::low)
-                    *reinterpret_cast<Wide *>(&element[row][low + i]) =
-#if defined(PLAN_NARROW)
-                        load_pack(reinterpret_cast<const Pack<Cell, plan::vector> *>(from + i));
-#else
-                        load_pack(reinterpret_cast<const Wide *>(from + i));
-#endif
-#else
-#pragma unroll
-            for (int i = -R::low; i < plan::vector + R::high; ++i)
-                element[row][low + i] = load(from + i);
-#endif
-            read<row + 1>(at);
-        }
-    }
-    template <int array, int dy, int dz, int row = 0>
-    __device__ __forceinline__ Real at(int i) const {
-        if constexpr (Row<row>::array == array && Row<row>::dy == dy && Row<row>::dz == dz)
-            return element[row][low + i];
-        else
-            return at<array, dy, dz, row + 1>(i);
-    }
-};
-
-template <int point> struct AtRows {
-    const Rows &rows;
+// Taps of point number `number` from p on. The packs of `count` elements that they reach lie inside the grid.
+template <int count> struct AtPacks {
+    const Arguments &a;
+    const Point &p;
+    int number;
 #if defined(PLAN_POSITIONS)
     template <int axis> __device__ __forceinline__ Index index() const {
-        return coordinate<axis>(rows.first) + (axis == 0 ? point : 0);
+        return coordinate<axis>(p) + (axis == 0 ? number : 0);
     }
 #endif
     template <int array, int dx, int dy, int dz> __device__ __forceinline__ Real tap() const {
-        return rows.template at<array, dy, dz>(point + dx);
+        const GridOf<Array<array>> &grid = a.grid[Array<array>::grid];
+        const auto *const row = opaque_address(grid.data + offset(grid, p.x, p.y, p.z)) + offset(grid, 0, dy, dz);
+#if PLAN_PACKS
+        const int i = number + dx, begin = i & -count; // of its pack
+        return load_pack(reinterpret_cast<const Pack<Stored<Array<array>>, count> *>(row + begin)).element[i - begin];
+#else
+        return load(row + number + dx);
+#endif
     }
 };
 
-using Results = Outputs[plan::vector];
-#if defined(PLAN_INTERIOR)
-template <int point = 0>
-__device__ __forceinline__ void find_pack(const Arguments &a, const Rows &rows,
-                                          Places (&places)[plan::vector]) {
-    if constexpr (point < plan::vector) {
-        places[point] = find_places(AtRows<point>{rows}, a);
-        find_pack<point + 1>(a, rows, places);
-    }
-}
-
-template <int point = 0>
-__device__ __forceinline__ void update_pack(const Arguments &a, const Rows &rows, bool interior,
-                                            const Places (&places)[plan::vector], Results &out) {
-    if constexpr (point < plan::vector) {
-        update_placed(AtRows<point>{rows}, a, interior, places[point], out[point]);
-        update_pack<point + 1>(a, rows, interior, places, out);
-    }
-}
-
-__device__ __forceinline__ void update_points(const Arguments &a, const Rows &rows, Results &out) {
-    const Point &p = rows.first;
-    bool interior = interior_along<1>(a, p.y) && interior_along<2>(a, p.z);
-#pragma unroll
-    for (int i = 0; i < plan::vector; ++i)
-        interior = interior && interior_along<0>(a, p.x + i);
-    if (interior) { // no condition is asked: compilers see that this way has none
-        constexpr Places places[plan::vector] = {};
-        update_pack(a, rows, true, places, out);
-    } else {
-        Places places[plan::vector];
-        find_pack(a, rows, places);
-        update_pack(a, rows, false, places, out);
-    }
-}
-#else
-template <int point = 0>
-__device__ __forceinline__ void update_points(const Arguments &a, const Rows &rows, Results &out) {
-    if constexpr (point < plan::vector) {
-        update_point(AtRows<point>{rows}, a, out[point]);
-        update_points<point + 1>(a, rows, out);
-    }
-}
-#endif
-
-template <int output = 0>
-__device__ __forceinline__ void put_packs(const Arguments &a, const Point &p, const Results &out) {
+template <int output = 0, int count>
+__device__ __forceinline__ void put(const Arguments &a, const Point &p, const Real (&out)[count][plan::outputs]) {
     if constexpr (output < plan::outputs) {
         const GridOf<Output<output>> &grid = a.grid[Output<output>::grid];
         Stored<Output<output>> *const to = grid.data + opaque_offset(offset(grid, p.x, p.y, p.z));
-        Pack<Real, plan::vector> pack;
+        Pack<Real, count> pack;
 #pragma unroll
-        for (int i = 0; i < plan::vector; ++i)
+        for (int i = 0; i < count; ++i)
             pack.element[i] = out[i][output];
-        if constexpr (plan::packs) {
-#if defined(PLAN_NARROW)
-            store_narrowed(to, pack);
-#else
-            *reinterpret_cast<Pack<Real, plan::vector> *>(to) = pack;
-#endif
-        } else {
+#if !PLAN_PACKS
 #pragma unroll
-            for (int i = 0; i < plan::vector; ++i)
-                to[i] = pack.element[i];
-        }
-        put_packs<output + 1>(a, p, out);
+        for (int i = 0; i < count; ++i)
+            to[i] = pack.element[i];
+#elif defined(PLAN_NARROW)
+        store_narrowed(to, pack);
+#else
+        *reinterpret_cast<Pack<Real, count> *>(to) = pack;
+#endif
+        put<output + 1>(a, p, out);
     }
 }
 
-// The thread's points, p and the vector - 1 after it in x, where some may lie near an edge.
+// So many points whose shapes lie inside the grid, from p on in x.
+template <int count> __device__ __forceinline__ void update_inner(const Arguments &a, const Point &p) {
+    Real out[count][plan::outputs];
+#if defined(PLAN_INTERIOR)
+    bool interior = interior_along<1>(a, p.y) && interior_along<2>(a, p.z);
+#pragma unroll
+    for (int i = 0; i < count; ++i)
+        interior = interior && interior_along<0>(a, p.x + i);
+    if (interior) { // no condition is asked: compilers see that this way has none
+#pragma unroll
+        for (int i = 0; i < count; ++i)
+            update_placed(AtPacks<count>{a, p, i}, a, true, Places(), out[i]);
+    } else {
+        Places places[count];
+#pragma unroll
+        for (int i = 0; i < count; ++i)
+            places[i] = find_places(AtPacks<count>{a, p, i}, a);
+#pragma unroll
+        for (int i = 0; i < count; ++i)
+            update_placed(AtPacks<count>{a, p, i}, a, false, places[i], out[i]);
+    }
+#else
+#pragma unroll
+    for (int i = 0; i < count; ++i)
+        update_point(AtPacks<count>{a, p, i}, a, out[i]);
+#endif
+    put(a, p, out);
+}
+
+// Any point. Not inlined: few threads come here, and the code would swell all others.
+__device__ __noinline__ void update_anywhere(const Arguments &a, Index x, Index y, Index z) {
+    const Point p = {x, y, z};
+#if PLAN_KEEPS
+    if (plan::all_fixed ? !shape_inside(a, p, p) : kept(a, p))
+        return keep(a, p);
+#endif
+    if (plan::all_fixed || shape_inside(a, p, p))
+        return update_inner<1>(a, p);
+    if constexpr (!plan::all_fixed) {
+        Real out[1][plan::outputs];
+        update_point(AtEdge{a, p}, a, out[0]);
+        put(a, p, out);
+    }
+}
+
+// Of the thread's points, from p on. Whole packs are loaded, which may reach further than the shape.
 __device__ __forceinline__ bool packs_inside(const Arguments &a, const Point &p) {
-    // Whole packs are loaded, which may reach further than the shape.
-    return p.x + plan::vector <= a.end[0] && p.x + plan::vector + Rows::high <= a.size[0] &&
+    constexpr int high = (plan::high_x + plan::vector - 1) / plan::vector * plan::vector;
+    return p.x + plan::vector <= a.end[0] && p.x + plan::vector + high <= a.size[0] &&
            shape_inside(a, p, {p.x + plan::vector - 1, p.y, p.z});
 }
 
 extern "C" __global__ void __launch_bounds__(plan::threads, plan::blocks)
-    STENCIL_KERNEL(const __grid_constant__ Arguments arguments) {
-    const Arguments &a = arguments;
+    STENCIL_KERNEL(const __grid_constant__ Arguments a) {
 #if PLAN_LINE
     // Blocks and threads of a line have no other axes, and begin sooner for it.
     int block = blockIdx.x;
@@ -175,18 +121,11 @@ extern "C" __global__ void __launch_bounds__(plan::threads, plan::blocks)
 #endif
     const auto update = [&](int x, int y, int z) {
         const Point p = {origin.x + x * plan::vector, origin.y + y, origin.z + z};
-        if (inner || (in_box(a, p) && packs_inside(a, p))) {
-            AtInner at = {a, {}};
-            at.place(p);
-            Rows rows;
-            rows.read(at);
-            Results out;
-            update_points(a, rows, out);
-            put_packs(a, p, out);
-        } else if (in_box(a, p)) {
+        if (inner || (in_box(a, p) && packs_inside(a, p)))
+            update_inner<plan::vector>(a, p);
+        else if (in_box(a, p))
             for (int i = 0; i < plan::vector && p.x + i < a.end[0]; ++i)
                 update_anywhere(a, p.x + i, p.y, p.z);
-        }
     };
 #if PLAN_LINE
     for_axis<plan::tile_x / plan::vector, plan::threads_x>(threadIdx.x,

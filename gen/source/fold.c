@@ -247,10 +247,11 @@ const char *fold(constants *c, const char *whole) {
 
 /* ---- recursive templates of one turn --------------------------------------------------------- */
 
-/* template <int k = 0> … f(…) { if constexpr (k < limit) { …; f<k + 1>(…); } } */
+/* template <int k = 0> … f(…) { if constexpr (k < limit) { …; f<k + 1>(…); } }
+   Calls deduce the parameters that stand behind k. */
 typedef struct recursion {
-    span name, header, block; /* of the variable; from behind the template's >; without its last
-                                 statement */
+    span name, others, header, block; /* of the variable; the parameters behind it; from behind the
+                                         template's >; without its last statement */
     int64_t first;
     const char *end;
 } recursion;
@@ -288,9 +289,16 @@ static bool read_recursion(const folder *f, span s, recursion *r) {
     const token open = next_token(&rest), type = next_token(&rest), name = next_token(&rest),
                 equals = next_token(&rest), number = next_token(&rest), close = next_token(&rest);
     if (!token_is(&open, "<") || !token_is(&type, "int") || !token_is(&equals, "=") ||
-        number.kind != TOKEN_NUMBER || !token_is(&close, ">") ||
+        number.kind != TOKEN_NUMBER || !token_in(&close, "> ,") ||
         !fold_decide(f, number.at, &r->first))
         return false;
+    r->others = (span){close.at.end, close.at.end};
+    if (token_is(&close, ",")) {
+        rest.begin = scan_past_angle((span){open.at.begin, s.end});
+        r->others.end = rest.begin - 1;
+        if (span_has(r->others, "="))
+            return false;
+    }
     const token header = scan_token(rest);
     token t = header;
     while (t.kind != TOKEN_END && !token_in(&t, "{ ;")) {
@@ -334,6 +342,12 @@ const char *fold_recursions(const folder *f, span s) {
         if (!token_is(&t, "template") || !read_recursion(f, rest, &r))
             continue;
         add_span(&out, done, t.at.begin);
+        if (r.others.begin < r.others.end) {
+            const token first = scan_token(r.others);
+            text_add(&out, "template <");
+            add_span(&out, first.at.begin, r.others.end);
+            text_add(&out, ">\n");
+        }
         const char *header = fold_in_place(j, r.header, r.name, r.first);
         const char *block = fold_in_place(j, r.block, r.name, r.first);
         text_printf(&out, "%s {\n", header);

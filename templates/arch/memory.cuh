@@ -36,6 +36,12 @@ __device__ __forceinline__ Index opaque_offset(Index number) {
     return number;
 }
 
+// Hides how an address was computed. Only for loads: compilers do not know any more that it is global.
+template <class T> __device__ __forceinline__ T *opaque_address(T *address) {
+    asm("" : "+l"(address));
+    return address;
+}
+
 // Hides a number, and tests of it stay where they are: hoisted out of a loop, each would keep a register.
 template <class T> __device__ __forceinline__ T pinned(T number) {
     static_assert(sizeof(T) == 4, "one register");

@@ -87,10 +87,6 @@ static void pack_macros(text *t, const plan *p, bool packs, bool only_written) {
     text_printf(t, "#define PLAN_LINE %d // the grid has one axis\n", p->facts->model->dims == 1);
 }
 
-static void pack_constants(text *t, const plan *p) {
-    text_printf(t, "    static constexpr int rows = %d;\n", p->facts->row_count);
-}
-
 /* A point at an edge is loaded, made and stored before the next: 7- and 5-point stars, H200, 64³ to
    256³ and 1024² to 4096², fixed sides, float and double. */
 static double edge_cycles(const plan *p) {
@@ -107,13 +103,11 @@ static const form pack_form = {.file = "packs.cu",
                                .awaits = true,
                                .narrow = true,
                                .points = true,
-                               .definitions = plan_write_rows,
                                .plain = true,
                                .packs = true,
                                .block = &pack_block,
                                .cost = point_cost,
-                               .macros = pack_macros,
-                               .constants = pack_constants};
+                               .macros = pack_macros};
 
 /* ---- the method ---------------------------------------------------------------------------- */
 

@@ -76,6 +76,9 @@ template <class T> __forceinline__ T opaque(T number) {
 __forceinline__ Index opaque_offset(Index number) {
     return number;
 }
+template <class T> __forceinline__ T *opaque_address(T *address) {
+    return address;
+}
 template <class T> __forceinline__ T pinned(T number) {
     return number;
 }
