@@ -79,7 +79,7 @@ __device__ constexpr int bytes_of_planes(int planes) {
 #if PLAN_SCALED
 // A point, and its sum.
 struct AtScaled {
-    const AtInner &own;
+    AtInner own;
     Real sum;
 #if defined(PLAN_PLACED)
     template <int axis> __device__ __forceinline__ Index index() const {
@@ -104,9 +104,7 @@ template <int j> struct ByRows {
                                                const Real (&sum)[plan::outputs][depth]) {
         Outputs out;
 #if PLAN_SCALED
-        AtInner own = {a, {}};
-        own.place(p);
-        finish_sums(AtScaled{own, sum[0][0]}, a, out);
+        finish_sums(AtScaled{{a, p}, sum[0][0]}, a, out);
 #else
         for (int o = 0; o < plan::outputs; ++o)
             out[o] = sum[o][0];

@@ -59,9 +59,7 @@ __device__ __forceinline__ void add_all(const Arguments &a, const Point &p, Outp
 __device__ __forceinline__ void make_inner(const Arguments &a, const Point &p) {
     Outputs out;
     add_all<true>(a, p, out);
-    AtInner at = {a, {}};
-    at.place(p);
-    add_others(at, a, out);
+    add_others(AtInner{a, p}, a, out);
     Target<true> target;
     target.place(a, p.x, p.y, p.z);
     target.put(a, out);

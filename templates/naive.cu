@@ -1,5 +1,4 @@
-// naive: a thread makes a point and reads its taps from global memory; the caches serve what
-// neighbours share.
+// naive: a thread makes a point and reads its taps from global memory; the caches serve what neighbours share.
 #include "arch/memory.cuh"
 #include "plan.h"
 #include "grid.cuh"
@@ -8,19 +7,14 @@
 #include "taps.cuh"
 #include "point.cuh"
 
-// A point whose shape is not inside. Not inlined: few threads come here, and the code would swell all
-// others.
+// A point whose shape is not inside. Not inlined: few threads come here, and the code would swell all others.
 __device__ __noinline__ void update_edge(const Arguments &a, Index x, Index y, Index z) {
     const Point p = {x, y, z};
-    if constexpr (plan::all_fixed) {
-        keep(a, p);
-    } else {
 #if PLAN_KEEPS
-        if (kept(a, p)) {
-            keep(a, p);
-            return;
-        }
+    if (plan::all_fixed || kept(a, p))
+        return keep(a, p);
 #endif
+    if constexpr (!plan::all_fixed) {
         Outputs out;
         update_point(AtEdge{a, p}, a, out);
         put(a, p, out);
@@ -28,8 +22,7 @@ __device__ __noinline__ void update_edge(const Arguments &a, Index x, Index y, I
 }
 
 extern "C" __global__ void __launch_bounds__(plan::threads, plan::blocks)
-    STENCIL_KERNEL(const __grid_constant__ Arguments arguments) {
-    const Arguments &a = arguments;
+    STENCIL_KERNEL(const __grid_constant__ Arguments a) {
     const Point origin = block_origin(a, plan::tile_x, plan::tile_y, plan::tile_z);
     const bool inner = block_inside(a);
     const auto update = [&](int x, int y, int z) {

@@ -10,10 +10,8 @@ __device__ __forceinline__ void put(const Arguments &a, const Point &p, const Ou
 
 // A point whose whole shape lies inside the grid.
 __device__ __forceinline__ void update_inner(const Arguments &a, const Point &p) {
-    AtInner at = {a, {}};
-    at.place(p);
     Outputs out;
-    update_point(at, a, out);
+    update_point(AtInner{a, p}, a, out);
     put(a, p, out);
 }
 
@@ -21,20 +19,16 @@ __device__ __forceinline__ void update_inner(const Arguments &a, const Point &p)
 __device__ __noinline__ void update_anywhere(const Arguments &a, Index x, Index y, Index z) {
     const Point p = {x, y, z};
 #if PLAN_KEEPS
-    if (plan::all_fixed ? !shape_inside(a, p, p) : kept(a, p)) {
-        keep(a, p);
-        return;
-    }
+    if (plan::all_fixed ? !shape_inside(a, p, p) : kept(a, p))
+        return keep(a, p);
 #endif
+    if (plan::all_fixed || shape_inside(a, p, p))
+        return update_inner(a, p);
     if constexpr (!plan::all_fixed) {
-        if (!shape_inside(a, p, p)) {
-            Outputs out;
-            update_point(AtEdge{a, p}, a, out);
-            put(a, p, out);
-            return;
-        }
+        Outputs out;
+        update_point(AtEdge{a, p}, a, out);
+        put(a, p, out);
     }
-    update_inner(a, p);
 }
 
 // The same where each tap is a call. Compilers would take seconds over the many taps of such shapes.
@@ -58,10 +52,8 @@ template <class At> // only where it is called
 __device__ __noinline__ void update_by_calls(const Arguments &a, Index x, Index y, Index z) {
     const Point p = {x, y, z};
 #if PLAN_KEEPS
-    if (kept(a, p)) {
-        keep(a, p);
-        return;
-    }
+    if (kept(a, p))
+        return keep(a, p);
 #endif
     Outputs out;
     update_point(At{a, p}, a, out);

@@ -11,7 +11,7 @@ __device__ __forceinline__ void sum_planes(const Arguments &a, At at, const Poin
     Real sum[plan::outputs][depth] = {};
 #pragma unroll 1
     for (int plane = -plan::low_z; plane <= plan::high_z; ++plane) {
-        at.place({p.x, p.y, p.z + plane});
+        at.p = {p.x, p.y, p.z + plane};
         if (plane > -plan::low_z)
             for (int o = 0; o < plan::outputs; ++o) {
 #pragma unroll
@@ -24,28 +24,16 @@ __device__ __forceinline__ void sum_planes(const Arguments &a, At at, const Poin
     How::store(a, p, sum);
 }
 
-// As AtCalls: a plane may have many taps.
-struct AtPlace : AtCalls {
-    __device__ __forceinline__ void place(const Point &at) {
-        p = at;
-    }
-};
-
 template <class How>
 __device__ __noinline__ void sum_anywhere(const Arguments &a, Index x, Index y, Index z) {
     const Point p = {x, y, z};
 #if PLAN_KEEPS
-    if (plan::all_fixed ? !shape_inside(a, p, p) : kept(a, p)) {
-        keep(a, p);
-        return;
-    }
+    if (plan::all_fixed ? !shape_inside(a, p, p) : kept(a, p))
+        return keep(a, p);
 #endif
-    if constexpr (!plan::all_fixed) {
-        if (!shape_inside(a, p, p)) {
-            sum_planes<How>(a, AtPlace{{a, p}}, p);
-            return;
-        }
-    }
-    sum_planes<How>(a, AtInner{a, {}}, p);
+    if (plan::all_fixed || shape_inside(a, p, p))
+        return sum_planes<How>(a, AtInner{a, p}, p);
+    if constexpr (!plan::all_fixed)
+        sum_planes<How>(a, AtCalls{a, p}, p); // a plane may have many taps
 }
 #endif
