@@ -3,7 +3,7 @@ template <int output = 0>
 __device__ __forceinline__ void put(const Arguments &a, const Point &p, const Outputs &out) {
     if constexpr (output < plan::outputs) {
         const GridOf<Output<output>> &to = a.grid[Output<output>::grid];
-        *(to.data + opaque_offset(offset(to, p.x, p.y, p.z))) = out[output];
+        to.data[offset(to, p.x, p.y, p.z)] = out[output];
         put<output + 1>(a, p, out);
     }
 }
