@@ -98,7 +98,6 @@ struct plan {
     static constexpr int high_x = 2, high_y = 0, high_z = 0;
     static constexpr bool packs = true; // rows are loaded and stored as packs
     static constexpr int vector = 4;
-    static constexpr int rows = 1;
 };
 
 // The arrays that taps read.
@@ -122,10 +121,6 @@ template <> struct Edge<1, 0> : Side<Boundary::clamp> {};
 template <> struct Edge<1, 1> : Side<Boundary::clamp> {};
 template <> struct Edge<2, 0> : Side<Boundary::clamp> {};
 template <> struct Edge<2, 1> : Side<Boundary::clamp> {};
-
-// The rows of x that a point's taps read.
-template <int row> struct Row;
-template <> struct Row<0> { static constexpr int array = 0, dy = 0, dz = 0, low = 2, high = 2; };
 
 // One point; taps come from `at`.
 template <class At>

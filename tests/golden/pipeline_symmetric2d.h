@@ -120,7 +120,6 @@ struct plan {
     static constexpr int high_x = 1, high_y = 1, high_z = 0;
     static constexpr bool packs = true; // rows are loaded and stored as packs
     static constexpr int vector = 4;
-    static constexpr int rows = 3;
 };
 
 // The arrays that taps read.
@@ -144,12 +143,6 @@ template <> struct Edge<1, 0> : Side<Boundary::fixed> {};
 template <> struct Edge<1, 1> : Side<Boundary::fixed> {};
 template <> struct Edge<2, 0> : Side<Boundary::clamp> {};
 template <> struct Edge<2, 1> : Side<Boundary::clamp> {};
-
-// The rows of x that a point's taps read.
-template <int row> struct Row;
-template <> struct Row<0> { static constexpr int array = 0, dy = -1, dz = 0, low = 1, high = 1; };
-template <> struct Row<1> { static constexpr int array = 0, dy = 0, dz = 0, low = 1, high = 1; };
-template <> struct Row<2> { static constexpr int array = 0, dy = 1, dz = 0, low = 1, high = 1; };
 
 // One point; taps come from `at`.
 template <class At>

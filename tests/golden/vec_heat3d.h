@@ -22,7 +22,6 @@ struct plan {
     static constexpr int high_x = 2, high_y = 2, high_z = 2;
     static constexpr bool packs = true; // rows are loaded and stored as packs
     static constexpr int vector = 4;
-    static constexpr int rows = 9;
 };
 
 using Real = float;
@@ -62,18 +61,6 @@ template <> struct Edge<1, 0> : Side<Boundary::fixed> {};
 template <> struct Edge<1, 1> : Side<Boundary::fixed> {};
 template <> struct Edge<2, 0> : Side<Boundary::fixed> {};
 template <> struct Edge<2, 1> : Side<Boundary::fixed> {};
-
-// The rows of x that a point's taps read.
-template <int row> struct Row;
-template <> struct Row<0> { static constexpr int array = 0, dy = 0, dz = 0, low = 2, high = 2; };
-template <> struct Row<1> { static constexpr int array = 0, dy = -1, dz = 0, low = 0, high = 0; };
-template <> struct Row<2> { static constexpr int array = 0, dy = 1, dz = 0, low = 0, high = 0; };
-template <> struct Row<3> { static constexpr int array = 0, dy = 0, dz = -1, low = 0, high = 0; };
-template <> struct Row<4> { static constexpr int array = 0, dy = 0, dz = 1, low = 0, high = 0; };
-template <> struct Row<5> { static constexpr int array = 0, dy = -2, dz = 0, low = 0, high = 0; };
-template <> struct Row<6> { static constexpr int array = 0, dy = 2, dz = 0, low = 0, high = 0; };
-template <> struct Row<7> { static constexpr int array = 0, dy = 0, dz = -2, low = 0, high = 0; };
-template <> struct Row<8> { static constexpr int array = 0, dy = 0, dz = 2, low = 0, high = 0; };
 
 // One point; taps come from `at`.
 template <class At>

@@ -22,7 +22,6 @@ struct plan {
     static constexpr int high_x = 3, high_y = 1, high_z = 2;
     static constexpr bool packs = true; // rows are loaded and stored as packs
     static constexpr int vector = 2;
-    static constexpr int rows = 6;
 };
 
 using Real = double;
@@ -62,15 +61,6 @@ template <> struct Edge<1, 0> : Side<Boundary::fixed> {};
 template <> struct Edge<1, 1> : Side<Boundary::clamp> {};
 template <> struct Edge<2, 0> : Side<Boundary::mirror> {};
 template <> struct Edge<2, 1> : Side<Boundary::zero> {};
-
-// The rows of x that a point's taps read.
-template <int row> struct Row;
-template <> struct Row<0> { static constexpr int array = 0, dy = 0, dz = 0, low = 0, high = 1; };
-template <> struct Row<1> { static constexpr int array = 0, dy = 1, dz = 0, low = 2, high = 0; };
-template <> struct Row<2> { static constexpr int array = 0, dy = -3, dz = 2, low = 0, high = 0; };
-template <> struct Row<3> { static constexpr int array = 0, dy = 0, dz = -1, low = 0, high = 0; };
-template <> struct Row<4> { static constexpr int array = 0, dy = 0, dz = 1, low = 0, high = 3; };
-template <> struct Row<5> { static constexpr int array = 0, dy = 1, dz = -4, low = 0, high = 0; };
 
 // One point; taps come from `at`.
 template <class At>
