@@ -123,8 +123,7 @@ template <class T> __device__ __forceinline__ void copy_one_async(T *shared, con
 #endif
 }
 
-// Begins to copy 4, 8 or 16 bytes, which the kernel itself may write later, to shared memory. The thread
-// goes on, and waits for its own copies later.
+// Begins to copy 4, 8 or 16 bytes, which the kernel itself may write later, to shared memory.
 template <class T> __device__ __forceinline__ void copy_own_async(T *shared, const T *from) {
 #if defined(SG_ASYNC_COPIES)
     const unsigned to = static_cast<unsigned>(__cvta_generic_to_shared(shared));
@@ -144,8 +143,7 @@ __device__ __forceinline__ void copies_commit() {
 #endif
 }
 
-// Waits until at most the `newest` latest groups of the thread are in flight. Other threads see what was
-// copied after the next barrier.
+// Waits until only the `newest` latest groups are in flight. Other threads see copies after the next barrier.
 template <int newest> __device__ __forceinline__ void copies_wait() {
 #if defined(SG_ASYNC_COPIES)
     asm volatile("cp.async.wait_group %0;" ::"n"(newest) : "memory");

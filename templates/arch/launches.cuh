@@ -7,8 +7,7 @@ __device__ __forceinline__ void next_may_begin() {
 #endif
 }
 
-// This launch may have begun early: before all blocks of the launch before it have ended, it touches
-// no memory that a launch writes.
+// Waits for the launch before, if this one began early. Ahead of it nothing is touched that a launch writes.
 __device__ __forceinline__ void await_launch_before() {
 #if __CUDA_ARCH__ >= 900
     asm volatile("griddepcontrol.wait;" ::: "memory");

@@ -1,7 +1,6 @@
 #pragma once
 
-// A warp is 32 consecutive threads of a block. All lanes that have not ended take part in each of these
-// operations, in the same order.
+// A warp is 32 consecutive threads of a block. All lanes that have not ended take part in each of these operations.
 constexpr int warp_size = 32;
 constexpr unsigned all_lanes = 0xFFFFFFFFu;
 
@@ -12,15 +11,11 @@ __device__ __forceinline__ int warp() { return static_cast<int>(threadIdx.x / wa
 // Orders what the lanes wrote to shared and global memory before what they read after.
 __device__ __forceinline__ void warp_barrier() { __syncwarp(all_lanes); }
 
-// The value of lane `from`, from 0 to 31.
-template <class T> __device__ __forceinline__ T shuffle(const T &value, int from) {
-    return __shfl_sync(all_lanes, value, from);
-}
+// The value of lane `at`, from 0 to 31.
+template <class T> __device__ __forceinline__ T shuffle(T of, int at) { return __shfl_sync(all_lanes, of, at); }
 
 // The value of the lane so many below; the thread's own where there is none.
-template <class T> __device__ __forceinline__ T shuffle_up(const T &value, unsigned distance) {
-    return __shfl_up_sync(all_lanes, value, distance);
-}
+template <class T> __device__ __forceinline__ T shuffle_up(T of, int by) { return __shfl_up_sync(all_lanes, of, by); }
 
 // The value of the lane so many above; the thread's own where there is none.
 template <class T> __device__ __forceinline__ T shuffle_down(const T &value, unsigned distance) {

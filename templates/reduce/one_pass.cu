@@ -56,16 +56,14 @@ __device__ __forceinline__ void publish_item(MarkedWord *to, unsigned long long 
     to_words(item, value);
 #pragma unroll
     for (int w = 0; w < words; ++w)
-        publish(to + w, {tag, value[w]});
+        publish(to + w, tag, value[w]);
 }
 #else
 constexpr int words = 1; // of an item
 
 __device__ __forceinline__ void publish_item(MarkedWord *to, unsigned long long tag,
                                              const Item &item) {
-    MarkedWord word = {tag, 0};
-    memcpy(&word.value, &item, sizeof item);
-    publish(to, word);
+    publish(to, tag, item);
 }
 #endif
 

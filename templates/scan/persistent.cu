@@ -37,9 +37,7 @@ extern "C" __global__ void __launch_bounds__(plan::threads, plan::blocks)
     const bool drawn = tiles > warp_size && tiles > stages * blocks;
 #endif
 
-    // The tile of the next step, and those whose elements are on their way. Every stage ends a group of
-    // copies, also where there is no more to load.
-    Tile mine[stages];
+    Tile mine[stages]; // the tile of the next step, and those whose elements are on their way
 #pragma unroll
     for (int s = 0; s < stages; ++s) {
         mine[s] = blockIdx.x + s * blocks;
@@ -47,15 +45,14 @@ extern "C" __global__ void __launch_bounds__(plan::threads, plan::blocks)
             break;
         if (mine[s] < tiles)
             begin_loads(arguments, shared.part(s), part_of(mine[s]));
-        copies_commit();
+        copies_commit(); // a group for every stage, which is empty where there is no more to load
     }
     Board board = {static_cast<MarkedWord *>(arguments.published), static_cast<GroupWords *>(arguments.groups),
                    arguments.tag, tiles <= warp_size ? tiles : 0};
     if (warp() == 0 && board.few == 0)
         board.open();
     Items item;
-    // Reads the thread's items once its own copies are there, and publishes the tile's sum, `all`. Gives what
-    // comes before the thread's items in the tile.
+    // Reads the thread's items and publishes the tile's sum, `all`. Gives what comes before the items in the tile.
     const auto sum_up = [&](int stage, Tile which, Real &all) {
         warp_barrier(); // the warp's elements are there before a lane reads what others loaded
         read_items(arguments, shared.part(stage), part_of(which), item);
@@ -123,7 +120,7 @@ extern "C" __global__ void __launch_bounds__(plan::threads, plan::blocks)
             MarkedWord *const mate = board.word_of(known ? second : second - place + lane(), place);
             const Real sum = scan_group(arguments, board, known, value, mate);
             if (lane() == warp_size - 1)
-                board.put(&board.groups[second / warp_size].sum, sum);
+                publish(&board.groups[second / warp_size].sum, board.mark, sum);
         }
 #endif
         stage = beyond;

@@ -1,6 +1,6 @@
-// Tiles in shared memory. Elements travel in packs of 16 bytes. Each warp has its part of the tile: it
-// copies packs that are neighbours, and each thread reads its own. Where a thread has an even number
-// of packs, a place is left out after every 8, so that 8 lanes at a time meet all banks.
+// Tiles in shared memory, in packs of 16 bytes. Each warp has its part of the tile: it copies packs that are
+// neighbours, and each thread reads its own. Where a thread has an even number of packs, a place is left out
+// after every 8, so that 8 lanes at a time meet all banks.
 #if defined(PLAN_CELL)
 using Cell = PLAN_CELL; // of 16 bits, converted when a thread reads it and when it has a result
 #else
@@ -9,12 +9,11 @@ using Cell = Real;
 constexpr int pack = 16 / static_cast<int>(sizeof(Cell)), packs = plan::items / pack;
 static_assert(plan::items % pack == 0, "threads have whole packs");
 constexpr bool skewed = packs % 2 == 0;
-constexpr int warp_packs = warp_size * packs, pitch = skewed ? warp_packs + warp_packs / 8 : warp_packs;
 using Packed = Pack<Cell, pack>;
-__device__ __forceinline__ int place_of(int p) { return skewed ? p + p / 8 : p; }
+__device__ __forceinline__ constexpr int place_of(int p) { return skewed ? p + p / 8 : p; }
 
 struct Shared {
-    Packed staged[plan::stages][warps][pitch];
+    Packed staged[plan::stages][warps][place_of(warp_size * packs)];
     Real sums[warps], before;
 #if PLAN_DRAW > 1
     int newest; // the tile that was drawn last
@@ -24,9 +23,8 @@ struct Shared {
 static_assert(sizeof(Shared) <= plan::shared_bytes, "the host counts the same bytes");
 
 // Where the warp's part of a tile begins in the list.
-__device__ __forceinline__ Index part_of(Tile tile_number) {
-    return Index(tile_number) * tile + warp() * warp_items;
-}
+__device__ __forceinline__ Index part_of(Tile number) { return Index(number) * tile + warp() * warp_items; }
+
 // Whether it is complete, and the list begins at a pack. Else its elements travel alone.
 __device__ __forceinline__ bool in_packs(const Arguments &arguments, const Cell *list, Index base) {
     return reinterpret_cast<unsigned long long>(list) % sizeof(Packed) == 0 &&
@@ -67,10 +65,14 @@ __device__ __forceinline__ void begin_loads(const Arguments &arguments, Packed *
 __device__ __forceinline__ void read_items(const Arguments &arguments, const Packed *staged, Index base, Items &item) {
 #pragma unroll
     for (int k = 0; k < packs; ++k) {
+#if defined(PLAN_CELL)
         const Packed from = staged[place_of(lane() * packs + k)];
 #pragma unroll
         for (int i = 0; i < pack; ++i)
             item[k * pack + i] = from.element[i];
+#else
+        memcpy(item + k * pack, staged + place_of(lane() * packs + k), sizeof(Packed));
+#endif
     }
     const Index left = arguments.count - (base + lane() * plan::items);
 #if PLAN_PREPARES
@@ -96,11 +98,15 @@ __device__ __forceinline__ void store_items(const Arguments &arguments, Packed *
                                             const Items &item) {
 #pragma unroll
     for (int k = 0; k < packs; ++k) {
+#if defined(PLAN_CELL)
         Packed to;
 #pragma unroll
         for (int i = 0; i < pack; ++i)
             to.element[i] = item[k * pack + i];
         staged[place_of(lane() * packs + k)] = to;
+#else
+        memcpy(staged + place_of(lane() * packs + k), item + k * pack, sizeof(Packed));
+#endif
     }
     warp_barrier(); // the warp's results are there before a lane stores what others made
     Cell *const to = arguments.output + base;

@@ -1,5 +1,4 @@
-constexpr int tile = plan::threads * plan::items;
-constexpr int warps = plan::threads / 32, warp_items = 32 * plan::items;
+constexpr int tile = plan::threads * plan::items, warps = plan::threads / 32, warp_items = 32 * plan::items;
 using Items = Real[plan::items]; // of a thread
 
 #if PLAN_WHOLE // numbers: the same bits anyway
@@ -28,8 +27,7 @@ __device__ __forceinline__ Real scan_warp(const Arguments &arguments, Real value
     return value;
 }
 
-// What comes before the thread in its tile; `all` becomes the sum of the tile. Adds up the thread's items,
-// then the warp up to each thread, then the tile up to each warp.
+// What comes before the thread in its tile, whose sum is `all`. Adds up its items, then the warp's, then the tile's.
 __device__ __forceinline__ Real before_thread(const Arguments &arguments, Real *sums, const Items &item, Real &all) {
     Real through = item[0];
 #pragma unroll

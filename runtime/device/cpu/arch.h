@@ -442,9 +442,12 @@ inline unsigned long long new_mark(unsigned long long tag) {
     const unsigned long long moment = __atomic_fetch_add(&moments, 1ull, __ATOMIC_RELAXED);
     return tag + (moment + 1) * 0x9E3779B97F4A7C15ull;
 }
-__forceinline__ void publish(MarkedWord *to, const MarkedWord &word) {
-    store_relaxed(&to->value, word.value);
-    store_release(&to->mark, word.mark);
+template <class T>
+__forceinline__ void publish(MarkedWord *to, unsigned long long mark, const T &value) {
+    unsigned long long bits = 0;
+    memcpy(&bits, &value, sizeof value);
+    store_relaxed(&to->value, bits);
+    store_release(&to->mark, mark);
 }
 __forceinline__ MarkedWord look_at(const MarkedWord *from) {
     MarkedWord word;

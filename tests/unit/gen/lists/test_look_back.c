@@ -11,7 +11,7 @@
    prefix. */
 static void open_sparse(scene *s, const char *text, const char *schedule, int step) {
     const bool groups = strncmp(schedule, "persistent", 10) == 0;
-    const char *publishes = groups ? "board.put(&own->prefix, " : "board.publish(mine, prefix, ";
+    const char *publishes = groups ? "publish(&own->prefix, " : "board.publish(mine, prefix, ";
     *s = (scene){.text = text, .schedule = schedule};
     if (job_run(&allocator_libc, scene_body, s, &s->job) != FAULT_NONE)
         fail_msg("%s", job_error(s->job));
