@@ -272,8 +272,11 @@ void plans_read(job *j, plans *to, const char *file, const char *text, size_t le
 /* ---- those of a GPU ------------------------------------------------------------------------ */
 
 void plans_read_shipped(job *j, plans *to) {
+    const int first = to->count;
     for (const plans_file *f = plans_files; f->file != NULL; f++)
         plans_read(j, to, f->file, f->text, strlen(f->text), NULL);
+    for (int i = first; i < to->count; i++)
+        to->list[i].shipped = true;
 }
 
 static bool is_near(double said, double is) {

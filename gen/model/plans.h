@@ -22,6 +22,7 @@ enum { PLANS_NUMBERS = 8, PLANS_KEY = 64 };
 typedef struct plans_line {
     const char *file; /* where it stands */
     int line;
+    bool shipped; /* in a file of the library */
     const plans_board *board;
     const char *class; /* what specs must mean: "stencil 3D 13 points radius 2", or a family and the
                           key of one spec */

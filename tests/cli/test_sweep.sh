@@ -248,6 +248,31 @@ says '--plans writes a plans file, and --json JSON; give one of them'
 exits 2 tune $heat --plans
 says '--plans is no option of tune'
 
+begin 'the library has plans of specs, and each is of one that is there'
+gallery=$SOURCE/examples/gallery
+keys=$(grep -cE '^(stencil|system) [0-9a-f]{64} ' "$SOURCE/plans/h200.plans")
+found=0
+for spec in "$gallery"/*.lua "$SOURCE"/specs/*.lua; do
+    for type in float double; do
+        sed "s/dtype *= *\"[a-z]*\"/dtype = \"$type\"/" "$spec" >"$folder/typed.lua"
+        for size in '8192x8192' '4096x4096 --steps 64'; do
+            # shellcheck disable=SC2086
+            "$STENCILGEN" explain "$folder/typed.lua" --gpu H200 --size $size --database none >"$out" 2>"$err" || continue
+            grep -q ' instead, measured at this size' "$out" && found=$((found + 1))
+        done
+    done
+done
+[ "$found" = "$keys" ] || flunk "$found of $keys"
+waves="explain $gallery/acoustic.lua --gpu H200 --database none --json"
+exits 0 $waves --size 8192x8192
+reports '"tuned": "bulk tile=96 coarsen=y32'
+exits 0 $waves --size 6000x8192
+reports '"tuned": "bulk tile=96 coarsen=y32'
+for size in 8191x8192 2048x2048; do # no packs, and far from it
+    exits 0 $waves --size $size
+    reports '"tuned": null'
+done
+
 begin 'what another version measured is not used'
 if has sqlite3; then
     sqlite3 "$other" "UPDATE place SET generator = '0.0.9'" || flunk 'the database was not changed'
