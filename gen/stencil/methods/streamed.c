@@ -247,13 +247,21 @@ static int needs_of(const plan *p) {
     return too_few < registers_for(p, p->blocks) ? too_few - LESS : 0;
 }
 
+/* What steps along the walk have in common. Returns the registers of a thread. */
+static int plan_steps(job *j, plan *p, bool carries_values) {
+    p->streamed.packs = p->streamed.beside = 0;
+    p->streamed.carries = carries_values;
+    p->streamed.together = together_of(p);
+    return registers(j, p);
+}
+
 static const char *fit(job *j, plan *p) {
     const char *refusal = lay_thread(j, p);
     if (refusal != NULL)
         return refusal;
-    p->streamed.carries = carries(p);
-    p->streamed.together = together_of(p);
-    const int need = registers(j, p);
+    int need = plan_steps(j, p, carries(p));
+    if (need > MAX_REGISTERS && p->streamed.carries)
+        need = plan_steps(j, p, false);
     if (need > MAX_REGISTERS)
         return job_print(j,
                          "a thread would need about %d registers and has %d; take fewer rows a "
