@@ -1,7 +1,7 @@
 /* What a step along the walk computes and the step before has computed already: of the flux through
    a face, the cells on both sides. Takes: rewritten expressions of a model. Makes: them as nodes
    that are computed as they stand, and which of these a walk carries from step to step: for a point
-   itself, and for those beside it that the same thread makes. */
+   itself, and for its neighbours along x that the same thread makes. */
 #include "gen/source/emit.h"
 
 #include <string.h>
@@ -84,19 +84,20 @@ static bool is_carried(const search *s, expr_id id) {
 }
 
 /* What is known of a node of the search before: of which carried one it is a copy along x. */
-static carried_beside find_beside(const search *s, const carried *known, expr_id id) {
+static carried_neighbour find_neighbour(const search *s, const carried *known, expr_id id) {
     for (int i = 0; known != NULL && i < known->count; i++)
         for (int by = 1; by <= MOST_APART; by++) {
             if (s->along[by][known->value[i]] == id)
-                return (carried_beside){id, known->value[i], by};
+                return (carried_neighbour){id, known->value[i], by};
             if (s->along[by][id] == known->value[i])
-                return (carried_beside){id, known->value[i], -by};
+                return (carried_neighbour){id, known->value[i], -by};
         }
-    return (carried_beside){EXPR_NONE, 0, 0};
+    return (carried_neighbour){EXPR_NONE, 0, 0};
 }
 
-/* Visits a node: notes it if it is carried or beside one of `known` that is. The operands that are
-   computed then take the places of its own; returns how many, −1: too many are carried. */
+/* Visits a node: notes it if it is carried, or a copy along x of one of `known` that is. The
+   operands that are computed then take the places of its own; returns how many, −1: too many are
+   carried. */
 static int visit(search *s, const carried *known, expr_id id, expr_id next[3]) {
     carried *c = s->found;
     const expr_node *n = expr_get(s->pool, id);
@@ -109,11 +110,11 @@ static int visit(search *s, const carried *known, expr_id id, expr_id next[3]) {
         c->from[c->count++] = next[0] = s->moved[id];
         return 1;
     }
-    const carried_beside b = find_beside(s, known, id);
-    if (b.node == EXPR_NONE || c->beside_count == MOST_BESIDE)
+    const carried_neighbour b = find_neighbour(s, known, id);
+    if (b.node == EXPR_NONE || c->neighbour_count == MOST_NEIGHBOURS)
         return expr_words[n->op].operands;
-    c->names[id] = job_print(s->job, "beside%d", c->beside_count);
-    c->beside[c->beside_count++] = b;
+    c->names[id] = job_print(s->job, "neighbour%d", c->neighbour_count);
+    c->neighbours[c->neighbour_count++] = b;
     next[0] = b.value; /* is carried, too */
     return 1;
 }
@@ -143,11 +144,11 @@ static carried *collect(search *s, const carried *known, const carried *of) {
                 open[waiting++] = next[k];
             }
     }
-    for (int i = 0; i < c->beside_count; i++) {
+    for (int i = 0; i < c->neighbour_count; i++) {
         int value = 0;
-        while (c->value[value] != c->beside[i].value)
+        while (c->value[value] != c->neighbours[i].value)
             value++;
-        c->beside[i].value = value;
+        c->neighbours[i].value = value;
     }
     return c;
 }
@@ -167,8 +168,8 @@ static int count_rows(const search *s) {
 
 int carried_outside(const carried *c, int value) {
     int before = 0, after = 0;
-    for (int i = 0; i < c->beside_count; i++) {
-        const carried_beside *b = &c->beside[i];
+    for (int i = 0; i < c->neighbour_count; i++) {
+        const carried_neighbour *b = &c->neighbours[i];
         if (b->value == value) {
             before = -b->by > before ? -b->by : before;
             after = b->by > after ? b->by : after;
@@ -211,12 +212,12 @@ const carried *carried_find(job *j, const model *m, const expr_id *roots, int ax
     return c;
 }
 
-/* The values of points beside the thread's. `packs`: its points are neighbours. */
-static void write_beside(text *out, const carried *c, const emitter *e, bool packs) {
+/* The values of the points before and after a point. `packs`: those of a thread are neighbours. */
+static void write_neighbours(text *out, const carried *c, const emitter *e, bool packs) {
     static const char *const target = "return";
-    if (c->beside_count > 0)
+    if (c->neighbour_count > 0)
         text_add(out, "// A point dx further.\n"
-                      "template <int dx, class At> struct Beside : At {\n"
+                      "template <int dx, class At> struct Neighbour : At {\n"
                       "    template <int array, int x, int y, int z>\n"
                       "    __device__ __forceinline__ Real tap() const {\n"
                       "        return At::template tap<array, x + dx, y, z>();\n    }\n};\n");
@@ -225,7 +226,7 @@ static void write_beside(text *out, const carried *c, const emitter *e, bool pac
             continue;
         text_printf(out,
                     "template <int i, int dx, class At>\n"
-                    "__device__ __forceinline__ Real value%d_beside(const At &point, "
+                    "__device__ __forceinline__ Real neighbour_value%d(const At &point, "
                     "[[maybe_unused]] const Arguments &arguments, [[maybe_unused]] const Carried "
                     "(&carried)[plan::vector]) {\n",
                     i);
@@ -234,7 +235,7 @@ static void write_beside(text *out, const carried *c, const emitter *e, bool pac
                         "    if constexpr (i + dx >= 0 && i + dx < plan::vector)\n"
                         "        return carried[i + dx].value%d;\n",
                         i);
-        text_add(out, "    const Beside<dx, At> at = {point};\n");
+        text_add(out, "    const Neighbour<dx, At> at = {point};\n");
         emit_statements(out, e, &c->value[i], &target, 1);
         text_add(out, "}\n");
     }
@@ -260,7 +261,7 @@ void carried_write(text *out, const carried *c, const emitter *e, bool packs) {
     of.interior = NULL;
     text_add(out, "#define PLAN_CARRIED 1 // steps of the walk share what they compute\n");
     write_values(out, c, &of);
-    write_beside(out, c, &of, packs);
+    write_neighbours(out, c, &of, packs);
     expr_id roots[MAX_FIELDS + MOST_CARRIED];
     const char *targets[MAX_FIELDS + MOST_CARRIED];
     int count = 0;
@@ -280,10 +281,10 @@ void carried_write(text *out, const carried *c, const emitter *e, bool packs) {
         "Arguments &arguments, const Carried (&carried)[plan::vector], Carried &next, Real "
         "(&out)[%d]) {\n",
         c->model->output_count);
-    for (int i = 0; i < c->beside_count; i++)
-        text_printf(out,
-                    "    const Real beside%d = value%d_beside<i, %d>(at, arguments, carried);\n", i,
-                    c->beside[i].value, c->beside[i].by);
+    for (int i = 0; i < c->neighbour_count; i++)
+        text_printf(
+            out, "    const Real neighbour%d = neighbour_value%d<i, %d>(at, arguments, carried);\n",
+            i, c->neighbours[i].value, c->neighbours[i].by);
     emit_statements(out, &of, roots, targets, count);
     text_add(out, "}\n");
 }

@@ -84,11 +84,11 @@ void emit_explicit(job *, const model *, const expr_id *roots, int count, const 
                    expr_pool *to, expr_id *out);
 
 /* carried.c: what each step along an axis has computed before, as a step later. */
-enum { MOST_CARRIED = 32, MOST_BESIDE = 64 };
-typedef struct carried_beside {
+enum { MOST_CARRIED = 32, MOST_NEIGHBOURS = 64 };
+typedef struct carried_neighbour {
     expr_id node;  /* which is the same as … */
     int value, by; /* … this value of the point so far along x */
-} carried_beside;
+} carried_neighbour;
 typedef struct carried {
     const model *model; /* the same outputs, computed as they stand */
     expr_id roots[MAX_FIELDS];
@@ -96,8 +96,8 @@ typedef struct carried {
     const bool *steady; /* … and what a step computes, where others are carried */
     int count, rows;    /* values; those of different points along x are one row */
     expr_id value[MOST_CARRIED], from[MOST_CARRIED]; /* which the step before computed as … */
-    carried_beside beside[MOST_BESIDE];
-    int beside_count;
+    carried_neighbour neighbours[MOST_NEIGHBOURS];
+    int neighbour_count;
     const char **names;
 } carried;
 

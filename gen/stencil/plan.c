@@ -396,8 +396,8 @@ static void note_carried(plan_facts *f, const bool *live, int by) {
             note_row(f->carried_rows, &f->carried_row_count, expr_get(pool, i), by);
 }
 
-/* A value that is computed for points beside a thread's, which packs have fewer of. */
-static void count_beside(plan_facts *f, job *j, int value) {
+/* A value that is computed for the points before and after a thread's, too. */
+static void count_neighbours(plan_facts *f, job *j, int value) {
     const carried *c = f->carried;
     const bool *live = expr_live(c->model->pool, j, &c->value[value], 1);
     double alone[CALL_PACKS];
@@ -410,9 +410,9 @@ static void count_beside(plan_facts *f, job *j, int value) {
         f->carried_calls[k].units += share * calls[0].units;
         f->carried_calls[k].others += share * calls[0].others;
     }
-    for (int i = 0; i < c->beside_count; i++)
-        if (c->beside[i].value == value)
-            note_carried(f, live, c->beside[i].by);
+    for (int i = 0; i < c->neighbour_count; i++)
+        if (c->neighbours[i].value == value)
+            note_carried(f, live, c->neighbours[i].by);
 }
 
 static void count_carried(plan_facts *f, job *j) {
@@ -426,7 +426,7 @@ static void count_carried(plan_facts *f, job *j) {
     note_carried(f, c->steady, 0);
     for (int i = 0; i < c->count; i++)
         if (carried_outside(c, i) > 0)
-            count_beside(f, j, i);
+            count_neighbours(f, j, i);
 }
 
 /* Operations of a point besides those of its sum, away from where conditions on its place count. */

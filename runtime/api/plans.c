@@ -197,7 +197,7 @@ static double distance(const asked *a, const plans_line *l) {
 /* Of a user's own lines any size serves, as in the database. Those of the library give way to the
    model where the grid, or the steps, are more than twice as many or as few, and where only the
    rows of one are packs. */
-static bool is_near(const asked *a, const plans_line *l) {
+static bool serves(const asked *a, const plans_line *l) {
     enum { PACK = 4 };
     static const double most = 2;
     const bool alike = (l->size[0] % PACK == 0) == (a->place.size.number[0] % PACK == 0);
@@ -208,7 +208,7 @@ static bool is_near(const asked *a, const plans_line *l) {
 static bool is_asked(const asked *a, const plans_line *l) {
     return strcmp(l->class, a->class) == 0 &&
            (strcmp(l->dtype, "any") == 0 || strcmp(l->dtype, a->dtype) == 0) && !l->up_to &&
-           (l->steps > 1) == (a->place.steps > 1) && is_near(a, l);
+           (l->steps > 1) == (a->place.steps > 1) && serves(a, l);
 }
 
 /* The nearest plan that will do, and of equally near ones the fastest. */

@@ -19,16 +19,16 @@ local potential = [[
     local function mu(at) return at ^ 3 / (2 + at * at) + (at + 1/4) / (1 + at * at) * at end
 ]]
 
--- The same of cells beside the point, which neighbouring points have carried: a chemical potential's Laplacian, in
+-- The same of neighbouring cells along x, whose points have carried it: a chemical potential's Laplacian, in
 -- sums that are kept apart, and one that reads two points away on one side.
-local beside = [[
+local neighbours = [[
     local function mu(x, y, z)
       local at, left, right = f.u(x, y, z), f.u(x - 1, y, z), f.u(x + 1, y, z)
       return at ^ 3 - at - (left + right + f.u(x, y - 1, z) - 3 * at) / 4 + at * left * right
     end
 ]]
 
-local flat = beside:gsub(", z", "")
+local flat = neighbours:gsub(", z", "")
 local quotients = flat:gsub("at %* left %* right", "at * left / (3 + abs(right))")
 
 -- A flux that a spec gives by how far the cell beyond the face is: two of its four are another's with the other sign.
@@ -41,10 +41,10 @@ local faces = [[
 
 local bodies = {
   faces2d = { 2, faces, "f.u(0, 0) + (through(1, 0) + through(-1, 0) + through(0, 1) + through(0, -1)) / 256" },
-  beside2d = { 2, flat, "f.u(0, 0) + (mu(1, 0) + mu(-1, 0) + mu(0, 1) + mu(0, -1) - 4 * mu(0, 0)) / 64" },
+  neighbours2d = { 2, flat, "f.u(0, 0) + (mu(1, 0) + mu(-1, 0) + mu(0, 1) + mu(0, -1) - 4 * mu(0, 0)) / 64" },
   quotients2d = { 2, quotients, "f.u(0, 0) + (mu(1, 0) + mu(-1, 0) + mu(0, 1) + mu(0, -1) - 4 * mu(0, 0)) / 64" },
   aside2d = { 2, flat, "f.u(0, 0) + (mu(2, 0) - mu(1, -1) + mu(0, 1) * f.u(0, 0) + mu(0, -1) - 2 * mu(0, 0)) / 64" },
-  beside3d = { 3, beside, "f.u(0, 0, 0) + (mu(1, 0, 0) + mu(-1, 0, 0) + mu(0, 0, 1) + mu(0, 0, -1) + mu(0, 1, 0) - 5 * mu(0, 0, 0)) / 64" },
+  neighbours3d = { 3, neighbours, "f.u(0, 0, 0) + (mu(1, 0, 0) + mu(-1, 0, 0) + mu(0, 0, 1) + mu(0, 0, -1) + mu(0, 1, 0) - 5 * mu(0, 0, 0)) / 64" },
   flux2d = { 2, flux, "f.u(0, 0) + (through(f.u(0, -1), f.u(0, 0)) - through(f.u(0, 0), f.u(0, 1)) + f.u(-1, 0) * f.u(1, 0)) / 64" },
   flux3d = { 3, flux, "f.u(0, 0, 0) + (through(f.u(0, 0, -1), f.u(0, 0, 0)) - through(f.u(0, 0, 0), f.u(0, 0, 1)) + f.u(0, 1, 0)) / 64" },
   roots2d = { 2, roots, "f.u(0, 0) + (through(f.u(0, -1), f.u(1, 0)) - through(f.u(0, 0), f.u(1, 1))) / 64" },
@@ -91,11 +91,11 @@ for _, boundary in ipairs { "'fixed'", "'zero'", "constant(1/2)", "'clamp'", "'m
   add("potential2d", "streamed tile=128 coarsen=y8 vec=4", "float", boundary)
   add("far2d", "streamed tile=128 coarsen=y6 vec=4", "float", boundary)
   add("wide3d", "streamed tile=32x4 coarsen=z8 vec=2", "double", boundary)
-  add("beside2d", "streamed tile=128 coarsen=y8 vec=4", "float", boundary)
-  add("beside2d", "streamed tile=64 coarsen=y5 vec=1", "double", boundary)
+  add("neighbours2d", "streamed tile=128 coarsen=y8 vec=4", "float", boundary)
+  add("neighbours2d", "streamed tile=64 coarsen=y5 vec=1", "double", boundary)
   add("faces2d", "streamed tile=128 coarsen=y8 vec=2", "double", boundary)
   add("quotients2d", "streamed tile=64 coarsen=y8 vec=4", "float", boundary)
   add("aside2d", "streamed tile=128 coarsen=y9 vec=2", "double", boundary)
-  add("beside3d", "streamed tile=64x4 coarsen=z6,y2 vec=4", "float", boundary)
+  add("neighbours3d", "streamed tile=64x4 coarsen=z6,y2 vec=4", "float", boundary)
 end
 return cases

@@ -75,12 +75,13 @@ static void carried(void **unused) {
     (void)unused;
     compare(&(problem){flux, "streamed tile=64 coarsen=y5 vec=4", {64, 43, 1}, 4, {1, 3, 1}, 1});
     compare(&(problem){flux, "streamed tile=64 coarsen=y8 vec=2", {66, 29, 1}, 3, {2, 2, 1}, 2});
-    static const char beside[] =
+    static const char neighbours[] =
         "return stencil { name = 'b', boundary = 'mirror', update = function(u) "
         "local function mu(x, y) local a = u(x, y) return a ^ 3 - a - (u(x + 1, y) + u(x - 1, y) "
         "+ u(x, y + 1) - 3 * a) / 4 end return u(0,0) + (mu(1, 0) + mu(-1, 0) + mu(0, 1) + "
         "mu(0, -1) - 4 * mu(0, 0)) / 64 end }";
-    compare(&(problem){beside, "streamed tile=64 coarsen=y5 vec=4", {72, 43, 1}, 3, {3, 3, 1}, 2});
+    compare(
+        &(problem){neighbours, "streamed tile=64 coarsen=y5 vec=4", {72, 43, 1}, 3, {3, 3, 1}, 2});
 }
 
 static void shapes(void **unused) {
