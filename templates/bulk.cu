@@ -19,7 +19,8 @@
 // In 2D a plane is a row, and a block's rows come at once: groups of threads walk a part of them
 // each.
 //
-// Where rows begin anywhere (PLAN_SHIFTED), a plane comes by several copies (bulk_lines.cuh).
+// Where rows begin anywhere (PLAN_SHIFTED), a plane comes by several copies (bulk_lines.cuh). Cells beyond
+// an edge that are not zeros: bulk_images.cuh.
 #include "arch/memory.cuh"
 #include "arch/quotients.cuh"
 #include "arch/shared.cuh"
@@ -43,6 +44,8 @@
 
 #include "bulk_lines.cuh"
 
+#include "bulk_images.cuh"
+
 #include "bulk_planes.cuh"
 
 #include "sum_points.cuh"
@@ -60,9 +63,14 @@ __device__ __forceinline__ void ask(const Arguments &a, const Filling &slots, Ce
                                     const Point &origin, Index z) {
     if constexpr (array < end) {
         using B = Box<array>;
+#if PLAN_IMAGES && !PLAN_FLAT
+        const Index plane = asked_plane<array>(a, z);
+#else
+        const Index plane = z;
+#endif
         slots.template copy<(array < plan::summed)>(
             shared + B::shared + slots.slot() * B::slot, a.map[array], int(origin.x) - B::before,
-            int(origin.y) - B::A::low_y, int(z));
+            int(origin.y) - B::A::low_y, int(plane));
         ask<array + 1, end>(a, slots, shared, origin, z);
     }
 }
@@ -180,6 +188,9 @@ __device__ __forceinline__ void make_tile(const Arguments &a, Cell *shared) {
     const int at = x;
 #endif
     slots.await_filled();
+#if PLAN_IMAGES
+    put_images(a, shared, origin);
+#endif
 #pragma unroll 2
     for (int step = 1 - depth; step < made; ++step) {
         const int newest = row + step + depth - 1;
@@ -258,26 +269,10 @@ __device__ __forceinline__ void fill(const Arguments &a, Cell *shared, Planes &s
         pace.end();
 }
 
-__device__ __forceinline__ void make_column(const Arguments &a, Cell *shared) {
-    Planes slots;
-    slots.begin(shared + barriers);
-    const Point origin = block_origin(a, plan::tile_x, plan::tile_y, plan::walk);
-    const int planes = int(min(Index(plan::walk), a.end[2] - origin.z)) + depth - 1;
-    if (threadIdx.x >= plan::readers) {
-        fill(a, shared, slots, origin, planes);
-        return;
-    }
-    constexpr int across = plan::tile_x / plan::vector;
-    const int x = int(threadIdx.x) % across * (spread > 1 ? 1 : plan::vector);
-    const int y = int(threadIdx.x) / across * plan::lane_y;
-#if defined(PLAN_SHIFTED)
-    Spread at;
-    at.begin(a, origin, x, origin.y + y, origin.z - plan::low_z);
-#else
-    const int at = x;
-#endif
-    Column column;
-    column.begin(a, {origin.x + x, origin.y + y, origin.z});
+// Plane by plane. `at`: where the thread reads them.
+template <class At>
+__device__ __forceinline__ void walk(const Arguments &a, const Cell *shared, Planes &slots, At at,
+                                     int x, int y, Column &column, int planes) {
     Sums sum = {};
 #pragma unroll 1
     for (; slots.count < unsigned(planes); slots.next()) {
@@ -307,16 +302,52 @@ __device__ __forceinline__ void make_column(const Arguments &a, Cell *shared) {
         add(shared, slots.slot(), at, y, a, sum, putting);
 #if PLAN_KEEPS
         if (step + plan::high_z >= 0 && step + plan::high_z < planes - depth + 1)
+#if defined(PLAN_SHIFTED)
             column.keep_rows(a, step + plan::high_z, shared, slots.slot(), at, y);
+#else
+            column.keep_rows(a, step + plan::high_z, shared, slots.slot(), x, y);
+#endif
 #endif
         slots.release(slots.slot());
 #endif
         column.advance(a);
 #if defined(PLAN_SHIFTED)
         at.advance(a);
+#elif PLAN_IMAGES
+        advance(at);
 #endif
         shift(sum);
     }
+}
+
+__device__ __forceinline__ void make_column(const Arguments &a, Cell *shared) {
+    Planes slots;
+    slots.begin(shared + barriers);
+    const Point origin = block_origin(a, plan::tile_x, plan::tile_y, plan::walk);
+    const int planes = int(min(Index(plan::walk), a.end[2] - origin.z)) + depth - 1;
+    if (threadIdx.x >= plan::readers) {
+        fill(a, shared, slots, origin, planes);
+        return;
+    }
+    constexpr int across = plan::tile_x / plan::vector;
+    const int x = int(threadIdx.x) % across * (spread > 1 ? 1 : plan::vector);
+    const int y = int(threadIdx.x) / across * plan::lane_y;
+#if defined(PLAN_SHIFTED)
+    Spread at;
+    at.begin(a, origin, x, origin.y + y, origin.z - plan::low_z);
+#else
+    const int at = x;
+#endif
+    Column column;
+    column.begin(a, {origin.x + x, origin.y + y, origin.z});
+#if PLAN_IMAGES
+    const NearEdge near(a, {origin.x + x, origin.y + y, origin.z - plan::low_z}, x);
+    if (near.matters() || reaches_given(a, origin.z - plan::low_z, origin.z + planes - plan::low_z)) {
+        walk(a, shared, slots, near, x, y, column, planes);
+        return;
+    }
+#endif
+    walk(a, shared, slots, at, x, y, column, planes);
 }
 #endif
 

@@ -31,6 +31,20 @@ template <int array, int y> struct Line {
 #endif
         }
     }
+#if PLAN_IMAGES && !PLAN_FLAT
+    __device__ __forceinline__ void read_near_edge(const Cell *own, const NearEdge &at) {
+        const RowNearEdge<array, y, Asked> row = {at};
+        if constexpr (any) {
+            read(own + (row.stands_for() - y) * Box<array>::width);
+            Real value = 0;
+            if (row.is_given(value))
+#pragma unroll
+                for (int i = 0; i < packs * plan::vector; ++i)
+                    element[i] = value;
+            row.template end<before * plan::vector>(element);
+        }
+    }
+#endif
 #if defined(PLAN_NARROW)
     // Of a pack of which the points ask for two cells at most, only the word of these is read.
     template <int k, class Wide> __device__ __forceinline__ void read_pack(const Wide *from) {
@@ -80,6 +94,16 @@ template <int array, int y> struct Lines {
                   first_y * B::width + x);
         rest.read(shared, plane, x, first_y);
     }
+#if PLAN_IMAGES && !PLAN_FLAT
+    __device__ __forceinline__ void read(const Cell *shared, int plane, const NearEdge &at,
+                                         int first_y) {
+        using B = Box<array>;
+        line.read_near_edge(shared + (B::shared + B::A::low_y * B::width + B::before) +
+                                plane * B::slot + first_y * B::width + at.x,
+                            at);
+        rest.read(shared, plane, at, first_y);
+    }
+#endif
 #endif
     template <int of, int i, int dx> __device__ __forceinline__ Real at() const {
         if constexpr (of == array)

@@ -11,6 +11,7 @@
 #define PLAN_FLAT 0        // there is no axis y
 #define PLAN_AWAITS 1      // the launch may begin before the one ahead has ended
 #define PLAN_SCALED 0      // sums are scaled by what their point reads
+#define PLAN_IMAGES 1      // cells beyond an edge are not zeros
 #define PLAN_QUICK 0       // quotients and roots of several points ask one question
 #define PLAN_POSITIONS 1   // the update asks where its point lies
 #define PLAN_KEEPS 1       // a side that the shape reaches over is fixed; which rules there are:

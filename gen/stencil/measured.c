@@ -108,7 +108,8 @@ static bool note(job *j, const plans_line *r, const plan_facts *f, const gpu *t,
     plan_cost(p, size);
     out->kept = plan_in_cache(p, size);
     const double updates = (double)size[0] * (double)size[1] * (double)size[2] * s.time;
-    out->factor = updates / (r->rate * 1e9) / p->estimate.seconds;
+    const double edges = p->estimate.edges > 0 ? p->estimate.edges : 1;
+    out->factor = updates / (r->rate * 1e9) / (p->estimate.seconds / edges);
     return true;
 }
 

@@ -141,6 +141,8 @@ typedef struct plan_estimate {
     int registers;       /* a thread */
     int blocks_resident; /* a multiprocessor */
     const char *bound;   /* what limits: "device memory", "instructions" … */
+    double edges; /* how many times as long as with a fixed boundary, which the rates of plans files
+                     are of; 0: as long */
 } plan_estimate;
 
 /* Of templates that make several steps a launch: what a block (in 1D: a warp) holds of the levels'

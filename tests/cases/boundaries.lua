@@ -68,6 +68,7 @@ local schedules = {
   { 3, "cached-halo tile=8x4x4" }, { 3, "streamed tile=64x4 vec=4 coarsen=z3,y2" },
   { 2, "register tile=24 coarsen=y3", sums }, { 3, "register tile=16x4 coarsen=z5", sums }, { 2, "constant tile=16x4", sums },
   { 3, "streamed tile=44x6 vec=2 coarsen=z3,y3", sums }, { 2, "streamed tile=128 coarsen=y8", sums },
+  { 2, "bulk tile=64 coarsen=y16", sums }, { 3, "bulk tile=32x8 coarsen=z5", sums },
   { 1, "rows tile=300" }, { 2, "rows tile=40x3" }, { 3, "rows tile=64x3x2" }, { 3, "rows tile=64x4x4" },
 }
 
@@ -77,7 +78,9 @@ for i, entry in ipairs(schedules) do
     local which = (i + 2 * k) % #sets + 1
     local update = (entry[3] or updates)[entry[1]]
     -- streamed finds a cell beyond an end once, so nothing may be mirrored there and clamped too
-    local set = entry[2]:match "^streamed" and (which == 1 or which == 4) and sets[2] or sets[which]
+    -- and bulk has no cells from the other end in 3D
+    local walks = entry[2]:match "^streamed" and (which == 1 or which == 4) or entry[2]:match "^bulk" and which ~= 1
+    local set = walks and sets[2] or sets[which]
     cases[#cases + 1] = {
       name = ("%dD, rules %d, %s"):format(entry[1], which, entry[2]),
       schedule = entry[2],

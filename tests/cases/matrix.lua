@@ -115,7 +115,7 @@ local function schedule(method, tile, dims, bytes)
   return wide and line .. " vec=" .. wide or line
 end
 
-local bulk_refusals = { "it keeps partial sums", "its copies fill", "need sm_90", "no tap reads", "take at most 256", "would need about" }
+local bulk_refusals = { "it keeps partial sums", "need sm_90", "no tap reads", "take at most 256", "would need about" }
 
 -- A tile that the schedule asks for may need more than a block has; the planner's own choice must always fit.
 local may_refuse = { "bytes of shared memory a block", "registers and has" }
@@ -136,16 +136,11 @@ local function build(v)
   if v.method == "constant" and not shape.linear then
     refusals[#refusals + 1] = "constant memory holds the weights of linear updates"
   end
-  -- Most boundaries are refused by `bulk`: one kind in four shows that, and for the others it has a kernel.
-  local boundary = v.boundary
-  if v.method == "bulk" and v.turn and v.turn ~= "1" and boundary ~= "zero" then
-    boundary = "fixed"
-  end
   if v.tile ~= "free" then
     table.move(may_refuse, 1, #may_refuse, #refusals + 1, refusals)
   end
   return {
-    spec = shapes.text(shape, v.dtype, shapes.boundary(boundary, shape.dims)),
+    spec = shapes.text(shape, v.dtype, shapes.boundary(v.boundary, shape.dims)),
     schedule = schedule(v.method, v.tile, shape.dims, shapes.bytes[v.dtype]),
     refusals = refusals,
   }

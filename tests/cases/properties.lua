@@ -14,9 +14,8 @@ local function add(property, shape, dtype, boundary, schedules)
   }
 end
 
-local methods = { "naive", "naive vec=2", "tiled", "coarsened", "register", "cached-halo", "streamed", "rows", "constant" }
-local any_update = table.move(methods, 1, #methods - 1, 1, {}) -- constant is for linear ones
-local all = table.move(methods, 1, #methods, 1, { "bulk" }) -- of what lies beyond an edge it knows zeros alone
+local methods = { "naive", "naive vec=2", "tiled", "coarsened", "register", "cached-halo", "streamed", "rows", "bulk", "constant" }
+local any_update = table.move(methods, 1, #methods - 2, 1, {}) -- the last two are for linear ones
 
 -- Of the shapes of 2D, and of those of 3D, each has half of the methods, and the next the other half.
 local seen = { 0, 0, 0 }
@@ -34,8 +33,7 @@ end
 -- L(2u - v/2) = 2 L(u) - L(v)/2
 for i, shape in ipairs { "star1d3", "heat2d", "box2d2", "points2d", "star3d2", "box3d1", "points3d", "upwind3d" } do
   local boundary = ({ "zero", "clamp", "mirror", "periodic", "fixed" })[i % 5 + 1]
-  local zeros = (boundary == "zero" or boundary == "fixed") and shapes.list[shape].dims > 1
-  add("linearity", shape, i % 2 == 0 and "float" or "double", boundary, share(shapes.list[shape].dims, zeros and all or methods))
+  add("linearity", shape, i % 2 == 0 and "float" or "double", boundary, share(shapes.list[shape].dims, methods))
 end
 
 -- On a periodic grid, a shifted input makes a shifted output.

@@ -5,6 +5,7 @@
 #define PLAN_AWAITS 1 // the launch may begin before the one ahead has ended
 #define PLAN_FLAT 0 // there is no axis y
 #define PLAN_SCALED 1 // sums are scaled by what their point reads
+#define PLAN_IMAGES 0 // cells beyond an edge are not zeros
 #define PLAN_KEEPS 0 // a side that the shape reaches over is fixed
 #define PLAN_GIVES 1
 #define PLAN_CLAMPS 0

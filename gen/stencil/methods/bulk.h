@@ -5,8 +5,8 @@
 #include "gen/stencil/plan.h"
 
 enum {
-    BULK_LINE_BYTES = 128, /* of a row of a box, so that each begins at a line of the L2 */
     BULK_SLOT_BYTES = 16,  /* of the barriers of a slot */
+    BULK_LINE_BYTES = 128, /* of a row of a box, so that each begins at a line of the L2 */
     BULK_MOST_EXTENT = 256 /* of a box along an axis */
 };
 
@@ -49,6 +49,9 @@ static inline int bulk_readers(const plan *p) {
    refusal, or NULL. */
 const char *bulk_lay_arrays(job *, plan *);
 
+/* Some cells beyond the grid, as far as arrays are read there, are not zeros. */
+bool bulk_has_images(const plan *);
+
 /* Bytes of a slot of all arrays. */
 int64_t bulk_slot_bytes(const plan *);
 
@@ -62,6 +65,7 @@ bool bulk_lay_box(const plan *, const plan_array *, int box[AXES]);
 /* Where rows begin anywhere: form.rows_of_pack; whether it holds of all arrays; if so, bytes of a
    slot of them, and how many slots there are, in no more memory than the plan takes else. */
 bool bulk_lay_rows(const plan *, const plan_array *, int box[AXES]);
+bool bulk_could_shift(const plan *); /* but for images, which such rows have not */
 bool bulk_is_shifted(const plan *);
 int64_t bulk_shifted_bytes(const plan *);
 int bulk_shifted_slots(const plan *);

@@ -32,6 +32,14 @@ static const struct row_costs {
     double overlap, share, flat_share, ends, cut, idle, pace, plane, start, narrow;
 } row_costs = {4, 0.955, 0.99, 24, 1.045, 0.6, 0.75e-6, 0.37e-6, 3e-6, 1.5};
 
+/* Where images are found: instructions in 3D, of each row that a thread reads and of each cell of
+   it beside the thread's points; how many times the instructions in 2D (7x7 filters, 4096² and
+   8192², beside `streamed`); how much longer where the spare makes the points (333³, 7 points).
+   H200. */
+static const struct image_costs {
+    double row, beside, flat, spare;
+} image_costs = {3, 1.25, 1.12, 30};
+
 static const double lanes = 128, bytes_a_cycle = 128;
 enum { BANK_BYTES = 4 }; /* a lane takes them at least */
 
@@ -69,7 +77,7 @@ static bool copies_rows(const plan *p, const int64_t size[AXES]) {
     double rows = 1;
     for (int axis = 1; axis < p->facts->model->dims; axis++)
         rows *= (double)size[axis];
-    return plan_takes_spare(p, size) && bulk_is_shifted(p) && rows < most &&
+    return plan_takes_spare(p, size) && bulk_could_shift(p) && rows < most &&
            rows >= p->schedule.vector;
 }
 
@@ -135,14 +143,30 @@ static filling fill(const plan *p, const int64_t size[AXES], bool rows) {
     return f;
 }
 
-/* Registers that a thread cannot do without: its sums, its longest row, and addresses. Kernels
+/* Instructions of a point in 3D where threads find images (templates/bulk_images.cuh): of each row
+   that they read, and of each cell of it beside their points. Warps near an edge hold up the
+   others, which keep their pace. */
+static double finding(const plan *p) {
+    double instructions = 0;
+    for (int y = -p->low[1]; y < bulk_rows(p) + p->high[1]; y++)
+        for (int array = 0; array < p->summed; array++) {
+            int low, high;
+            if (bulk_asks(p, array, y, &low, &high))
+                instructions += image_costs.row + image_costs.beside * (low + high);
+        }
+    return instructions / (p->schedule.vector * bulk_rows(p));
+}
+
+/* Registers that a thread cannot do without: its sums, its longest row, and addresses; where it may
+   find images, its distances from the edges. Kernels
    that spill a few bytes were much slower (25-point star, 768³, float: 0.90 of a copy with none,
    0.86 with 8 bytes, 0.75 with 16). */
-static int64_t least_registers(const plan *p) {
-    enum { ADDRESSES = 8 };
+static int64_t least_registers(const plan *p, bool finds) {
+    enum { ADDRESSES = 8, IMAGES = 6 };
+    const int addresses = ADDRESSES + (finds ? IMAGES : 0);
     const int64_t points = (int64_t)p->schedule.vector * bulk_rows(p);
     const int row = larger(count_asked(p).longest, p->array_count - p->summed) * p->schedule.vector;
-    return ADDRESSES +
+    return addresses +
            plan_words(p) * (points * p->facts->model->output_count * bulk_depth(p) + row);
 }
 
@@ -153,8 +177,8 @@ static int registers_for_warps(const plan *p) {
     return REGISTERS_PER_MULTIPROCESSOR / PARTS / (warps * WARP) / STEP * STEP;
 }
 
-static bool spills(const plan *p) {
-    return least_registers(p) > registers_for_warps(p);
+static bool spills(const plan *p, bool finds) {
+    return least_registers(p, finds) > registers_for_warps(p);
 }
 
 /* How many times as long instructions take where a multiprocessor has too few warps, and rows of
@@ -236,7 +260,8 @@ static double in_pace(const plan *p, const filling *f, double planes, double sec
                1 / together);
 }
 
-static void wide_cost(plan *p, const int64_t size[AXES]) {
+/* `images`: what they cost is counted. */
+static void wide_cost(plan *p, const int64_t size[AXES], bool images) {
     const model *m = p->facts->model;
     const gpu *g = p->gpu;
     plan_estimate *e = &p->estimate;
@@ -244,7 +269,7 @@ static void wide_cost(plan *p, const int64_t size[AXES]) {
     const double points = (double)p->schedule.vector * bulk_rows(p);
     const double cells = (double)size[p->axes[2]], again = planes_read(p, cells);
     const double tile = (double)p->tile[0] * p->tile[1] * (bulk_is_flat(p) ? p->walk : 1);
-    const bool rows = copies_rows(p, size);
+    const bool rows = copies_rows(p, size) && !images, finds = images && !bulk_is_flat(p);
     const asked a = count_asked(p);
     const double reads = (rows ? a.cells : a.packs) / points;
     e->blocks_resident = plan_resident(p);
@@ -255,8 +280,11 @@ static void wide_cost(plan *p, const int64_t size[AXES]) {
         model_bytes_per_point(m) +
         (bulk_is_flat(p) ? 0 : bytes * p->summed * (bulk_depth(p) - 1) / fmin(p->walk, cells));
     const double converted = rows && bulk_is_narrow(p) ? reads + m->output_count : 0;
-    e->instructions_per_point = again * (p->facts->sum_operations * lanes / g->fma_lanes[m->dtype] +
-                                         costs.point + costs.read * reads + converted);
+    e->instructions_per_point =
+        again *
+        (p->facts->sum_operations * lanes / g->fma_lanes[m->dtype] + costs.point +
+         costs.read * reads + converted + (finds ? finding(p) : 0)) *
+        (images && bulk_is_flat(p) ? image_costs.flat : 1);
     const double share = bulk_is_flat(p) ? costs.tile_share : costs.walk_share;
     const double kept = plan_in_cache(p, size);
     const struct {
@@ -282,7 +310,7 @@ static void wide_cost(plan *p, const int64_t size[AXES]) {
         }
     }
     e->seconds = pow(sum, 1 / overlap) * model_grid_points(m, size);
-    e->seconds *= (spills(p) && !rows ? costs.spilling : 1) *
+    e->seconds *= (spills(p, finds) && !rows ? costs.spilling : 1) *
                   (bulk_is_flat(p) ? 1 + costs.alone / f.together / f.together : 1);
     if (!bulk_is_flat(p) && !rows && f.waves > 1 && p->walk < cells)
         e->seconds *= costs.cut; /* although there are blocks enough */
@@ -291,7 +319,7 @@ static void wide_cost(plan *p, const int64_t size[AXES]) {
     if (!bulk_is_flat(p))
         e->seconds = in_pace(p, &f, planes, e->seconds, rows);
     if (plan_takes_spare(p, size) && !rows) /* it makes each point alone */
-        e->seconds *= costs.spare;
+        e->seconds *= images ? image_costs.spare : costs.spare;
     e->seconds +=
         bulk_is_flat(p) ? costs.tile_start + (rows ? row_costs.start : 0) : starting(f.waves);
 }
@@ -365,7 +393,11 @@ static void narrow_cost(plan *p, const bulk_step *s, const int64_t size[AXES]) {
 
 void bulk_cost(plan *p, const int64_t size[AXES]) {
     if (bulk_is_flat(p) || !bulk_is_narrow(p) || copies_rows(p, size)) {
-        wide_cost(p, size);
+        wide_cost(p, size, false);
+        const double without = p->estimate.seconds;
+        if (bulk_has_images(p))
+            wide_cost(p, size, true);
+        p->estimate.edges = p->estimate.seconds / without;
         return;
     }
     const asked a = count_asked(p);

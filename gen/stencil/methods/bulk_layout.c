@@ -55,6 +55,20 @@ const char *bulk_lay_arrays(job *j, plan *p) {
     return NULL;
 }
 
+/* Copies bring zeros from beyond the grid, which are also right where nobody uses them. */
+bool bulk_has_images(const plan *p) {
+    const model *m = p->facts->model;
+    for (int i = 0; i < m->array_count; i++)
+        for (int axis = 0; axis < m->dims; axis++)
+            for (int side = 0; side < 2; side++) {
+                const int kind = model_side_of(m, m->arrays[i].field, axis, side)->kind;
+                const int reach = side == 0 ? m->arrays[i].low[axis] : m->arrays[i].high[axis];
+                if (reach > 0 && kind != BOUNDARY_FIXED && kind != BOUNDARY_ZERO)
+                    return true;
+            }
+    return false;
+}
+
 /* ---- rows that begin anywhere ---------------------------------------------------------------- */
 
 /* A copy brings every `vector`-th row of a box. It needs to agree with Box in
@@ -91,7 +105,7 @@ int bulk_shifted_slots(const plan *p) {
 
 /* Not served are arrays whose rows take more room so than there is, too many arrays, and sums whose
    point makes something of its place. */
-bool bulk_is_shifted(const plan *p) {
+bool bulk_could_shift(const plan *p) {
     const int least = bulk_is_flat(p) ? 1 : LEAST_SLOTS;
     bool all = p->facts->model->positions == 0 && p->array_count == p->summed &&
                p->array_count * p->schedule.vector <= PROGRAM_MOST_MAPS &&
@@ -102,6 +116,10 @@ bool bulk_is_shifted(const plan *p) {
         all &= box[0] <= BULK_MOST_EXTENT;
     }
     return all;
+}
+
+bool bulk_is_shifted(const plan *p) {
+    return bulk_could_shift(p) && !bulk_has_images(p);
 }
 
 bool bulk_lay_rows(const plan *p, const plan_array *a, int box[AXES]) {

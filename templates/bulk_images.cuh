@@ -1,0 +1,274 @@
+// bulk: images, which are cells beyond an edge that have the value of a cell inside, or one of their own.
+// Copies bring zeros there:
+//
+//      copied      0 0 0 0 0 0 0       images     a a a b c d e      a row beyond the edge stands
+//                  0 0|a b c d e                  a a|a b c d e      for one inside: here both axes
+//                  0 0|f g h i j                  f f|f g h i j      are clamped
+//
+// In 2D, where a tile comes at once, threads put images there before any is read. In 3D a walk asks for a
+// plane inside instead of one beyond the edge, and threads near an edge read the row that another stands
+// for, and then have all cells that those beyond the row's ends stand for.
+#pragma once
+
+#if PLAN_IMAGES
+template <int axis, int array>
+__device__ __forceinline__ bool resolve_of(const Arguments &a, Index &i, Real &value) {
+#if defined(PLAN_OWN_EDGES)
+    return resolve<axis, array>(i, a, value);
+#else
+    return resolve<axis>(i, a.size[axis], value);
+#endif
+}
+template <int array, int axis, int side> __device__ constexpr Boundary kind_of() {
+#if defined(PLAN_OWN_EDGES)
+    return Edge<axis, side, array>::kind;
+#else
+    return Edge<axis, side>::kind;
+#endif
+}
+#endif
+
+// ---- of a tile that comes at once ---------------------------------------------------------------
+
+#if PLAN_IMAGES && PLAN_FLAT
+#include "arch/async.cuh"
+
+// Those that a block reads of an array, which all have numbers.
+template <int array> struct Images {
+    using A = Array<array>;
+    using B = Box<array>;
+    static constexpr int first_pack = -packs_for<A::low_x>;
+    static constexpr int packs = plan::tile_x / plan::vector + packs_for<A::high_x> - first_pack;
+
+    const Index size_x, size;       // of the grid
+    const Index first_x, first_row; // of the tile; of what lies in shared memory
+    const int left, right;          // columns beyond the edges
+    const int below, above;         // rows
+    const int ends;                 // cells of a pack in which rows end
+    const int cells, count;         // the first are cells, the others packs
+
+    template <int axis, int side>
+    static __device__ __forceinline__ int reach(Index cells, int most) {
+        constexpr Boundary kind = kind_of<array, axis, side>();
+        return kind == Boundary::fixed || kind == Boundary::zero
+                   ? 0
+                   : int(min(max(cells, Index(0)), Index(most)));
+    }
+    __device__ __forceinline__ Images(const Arguments &a, const Point &origin)
+        : size_x(a.size[0]), size(a.size[2]), first_x(origin.x), first_row(origin.z - plan::low_z),
+          left(reach<0, 0>(A::low_x - first_x, A::low_x)),
+          right(reach<0, 1>(first_x + plan::tile_x + A::high_x - size_x, A::high_x)),
+          below(reach<2, 0>(-first_row, A::low_z)),
+          above(reach<2, 1>(first_row + plan::planes - size, A::high_z)),
+          ends(int(size_x % plan::vector)),
+          cells((left + right) * plan::planes + (below + above) * ends),
+          count(cells + (below + above) * packs) {
+    }
+
+    // Number i: its first cell's column in the tile, its row in shared memory, and its place in the
+    // grid. False: nobody reads it.
+    __device__ __forceinline__ bool find(int i, int &column, int &row, Point &p) const {
+        p.y = 0;
+        if (i < (left + right) * plan::planes) { // beside the rows
+            const int c = i % (left + right);
+            p.x = c < left ? c - left : size_x + (c - left);
+            p.z = first_row + i / (left + right);
+        } else { // rows beyond the edges
+            const bool is_cell = i < cells;
+            const int each = is_cell ? ends : packs;
+            const int k = is_cell ? i - (left + right) * plan::planes : i - cells;
+            p.x = is_cell ? size_x - ends + k % each
+                          : first_x + (k % each + first_pack) * plan::vector;
+            p.z = k / each < below ? k / each - below : size + (k / each - below);
+            if (p.x < 0 || p.x + (is_cell ? 1 : plan::vector) > size_x)
+                return false;
+        }
+        const Index from_tile = p.x - first_x;
+        column = int(from_tile);
+        row = int(p.z - first_row);
+        return from_tile >= first_pack * plan::vector && from_tile < plan::tile_x + A::high_x &&
+               p.z >= -A::low_z && p.z < size + A::high_z;
+    }
+};
+// `count` cells at once, from the tile if they lie there.
+template <int count, int array>
+__device__ __forceinline__ void put_image(const Arguments &a, const Images<array> &images, Cell *box,
+                                          int place, Point p) {
+    using B = Box<array>;
+    using Cells = Pack<Cell, count>;
+    Real value = 0;
+    if (resolve_of<0, array>(a, p.x, value) && resolve_of<2, array>(a, p.z, value)) {
+        const Index column = p.x - images.first_x + B::before, row = p.z - images.first_row;
+        if (column >= 0 && column + count <= B::width && row >= 0 && row < plan::planes) {
+            *reinterpret_cast<Cells *>(box + place) =
+                *reinterpret_cast<const Cells *>(box + (int(row) * B::width + int(column)));
+        } else {
+            const Grid &grid = a.grid[Array<array>::grid];
+            copy_async<count>(SharedAt<Cell>(box + place), grid.data + offset(grid, p.x, 0, p.z));
+        }
+    } else {
+#pragma unroll
+        for (int i = 0; i < count; ++i)
+            box[place + i] = value;
+    }
+}
+// By all threads, when the copies have arrived. `any`: some array has images.
+template <int array = 0>
+__device__ __forceinline__ void put_images(const Arguments &a, Cell *shared, const Point &origin,
+                                           bool any = false) {
+    if constexpr (array < plan::summed) {
+        const Images<array> images(a, origin);
+        using B = Box<array>;
+        Cell *const box = shared + B::shared;
+        int column, row;
+        Point p;
+        for (int i = threadIdx.x; i < images.count; i += plan::threads)
+            if (images.find(i, column, row, p)) {
+                const int place = row * B::width + B::before + column;
+                if (i < images.cells)
+                    put_image<1>(a, images, box, place, p);
+                else
+                    put_image<plan::vector>(a, images, box, place, p);
+            }
+        put_images<array + 1>(a, shared, origin, any || images.count > 0);
+    } else if (any) {
+        copies_commit();
+        copies_wait<0>();
+        __syncthreads();
+    }
+}
+#endif
+
+// ---- of a walk ----------------------------------------------------------------------------------
+
+#if PLAN_IMAGES && !PLAN_FLAT
+// The plane that a walk asks for instead of one beyond the edge; −1: of zeros.
+template <int array> __device__ __forceinline__ Index asked_plane(const Arguments &a, Index z) {
+    [[maybe_unused]] Real value = 0;
+    if constexpr (array < plan::summed)
+        return resolve_of<2, array>(a, z, value) ? z : -1;
+    else
+        return z;
+}
+
+// Whether planes have one value, which the boundary gives; whether some of a walk's have, in some array.
+template <int array> constexpr bool has_given_planes =
+    kind_of<array, 2, 0>() == Boundary::constant || kind_of<array, 2, 1>() == Boundary::constant;
+template <int array = 0>
+__device__ __forceinline__ bool reaches_given(const Arguments &a, Index first, Index end) {
+    if constexpr (array < plan::summed)
+        return (has_given_planes<array> && (first < 0 || end > a.size[2])) ||
+               reaches_given<array + 1>(a, first, end);
+    else
+        return false;
+}
+
+// A thread whose warp reads images: how far its first point is from the edges, as far as that matters.
+// Registers are dear, so a byte has each. Below 0 the point lies outside, as may others of its rows.
+struct NearEdge {
+    enum Side { left, right, below, above };
+    unsigned distances;
+    int x; // the thread's first point, as others count it
+    bool across; // whether rows stand for others
+    const Arguments &a;
+    Index z; // of the plane
+
+    static __device__ __forceinline__ unsigned byte(Index cells) {
+        return unsigned(int(min(max(cells, Index(-64)), Index(127)))) & 0xff;
+    }
+    template <Side side> __device__ __forceinline__ int distance() const {
+        return int(distances << (24 - 8 * side)) >> 24;
+    }
+    // `p`: the first point, in the first plane that is read.
+    __device__ __forceinline__ NearEdge(const Arguments &a, const Point &p, int x)
+        : distances(byte(p.x) | byte(a.size[0] - 1 - p.x) << 8 | byte(p.y) << 16 |
+                    byte(a.size[1] - 1 - p.y) << 24),
+          x(x), across(!lanes_agree(distance<below>() >= plan::low_y &&
+                                    distance<above>() >= plan::lane_y - 1 + plan::high_y)),
+          a(a), z(p.z) {
+    }
+    __device__ __forceinline__ bool matters() const {
+        return across || !lanes_agree(distance<left>() >= plan::low_x &&
+                                      distance<right>() >= plan::vector - 1 + plan::high_x);
+    }
+};
+__device__ __forceinline__ void advance(NearEdge &at) { ++at.z; }
+__device__ __forceinline__ void advance(int) {
+}
+
+// Row y of an array, 0 being the thread's first.
+template <int array, int y, class Asked> struct RowNearEdge {
+    using A = Array<array>;
+    const NearEdge &at;
+
+    static constexpr bool has_given_rows = has_given_planes<array> ||
+                                           kind_of<array, 1, 0>() == Boundary::constant ||
+                                           kind_of<array, 1, 1>() == Boundary::constant;
+    // Whether a side gives the cells beyond it: zeros, if they may be something else by now.
+    static __device__ constexpr bool gives(Boundary kind, bool has_given) {
+        return kind == Boundary::constant || (kind == Boundary::zero && has_given);
+    }
+    static __device__ constexpr bool copies(Boundary kind) {
+        return kind == Boundary::clamp || kind == Boundary::mirror;
+    }
+    template <int axis, int side> __device__ __forceinline__ Real beyond() const {
+#if defined(PLAN_OWN_EDGES)
+        return Edge<axis, side, array>::beyond(at.a);
+#else
+        return Edge<axis, side>::beyond();
+#endif
+    }
+    // The row that this one stands for.
+    __device__ __forceinline__ int stands_for() const {
+        constexpr Boundary low = kind_of<array, 1, 0>(), high = kind_of<array, 1, 1>();
+        if (at.across) {
+            const int before = at.distance<NearEdge::below>(), after = at.distance<NearEdge::above>();
+            if (copies(low) && y < -before && y >= -before - A::low_y)
+                return low == Boundary::clamp ? -before : -2 * before - y;
+            if (copies(high) && y > after && y <= after + A::high_y)
+                return high == Boundary::clamp ? after : 2 * after - y;
+        }
+        return y;
+    }
+    // Whether the row's cells have one value: that of a side of y, or else of z.
+    __device__ __forceinline__ bool is_given(Real &value) const {
+        constexpr Boundary low = kind_of<array, 1, 0>(), high = kind_of<array, 1, 1>();
+        if (gives(low, has_given_planes<array>) && y < -at.distance<NearEdge::below>()) {
+            value = beyond<1, 0>();
+            return true;
+        }
+        if (gives(high, has_given_planes<array>) && y > at.distance<NearEdge::above>()) {
+            value = beyond<1, 1>();
+            return true;
+        }
+        Index z = at.z;
+        return has_given_planes<array> && !resolve_of<2, array>(at.a, z, value);
+    }
+    // The cells beyond the row's ends, where the thread's first point is element `own`. Rows are
+    // whole packs.
+    template <int own, int count>
+    __device__ __forceinline__ void end(Real (&element)[count]) const {
+        constexpr Boundary low = kind_of<array, 0, 0>(), high = kind_of<array, 0, 1>();
+        constexpr bool low_gives = gives(low, has_given_rows), high_gives = gives(high, has_given_rows);
+        const int before = at.distance<NearEdge::left>(), after = at.distance<NearEdge::right>();
+        if constexpr (low_gives || copies(low))
+#pragma unroll
+            for (int b = 0; b < Asked::low; b += plan::vector)
+#pragma unroll
+                for (int k = 1; k <= Asked::low - b; ++k)
+                    if (before == b)
+                        element[own - b - k] = low_gives                ? beyond<0, 0>()
+                                               : low == Boundary::clamp ? element[own - b]
+                                                                        : element[own - b + k];
+        if constexpr (high_gives || copies(high))
+#pragma unroll
+            for (int b = plan::vector - 1; b < plan::vector - 1 + Asked::high; b += plan::vector)
+#pragma unroll
+                for (int k = 1; k <= plan::vector - 1 + Asked::high - b; ++k)
+                    if (after == b)
+                        element[own + b + k] = high_gives                ? beyond<0, 1>()
+                                               : high == Boundary::clamp ? element[own + b]
+                                                                         : element[own + b - k];
+    }
+};
+#endif
