@@ -158,9 +158,8 @@ static double finding(const plan *p) {
 }
 
 /* Registers that a thread cannot do without: its sums, its longest row, and addresses; where it may
-   find images, its distances from the edges. Kernels
-   that spill a few bytes were much slower (25-point star, 768³, float: 0.90 of a copy with none,
-   0.86 with 8 bytes, 0.75 with 16). */
+   find images, its distances from the edges. Kernels that spill a few bytes were much slower
+   (25-point star, 768³, float: 0.90 of a copy with none, 0.86 with 8 bytes, 0.75 with 16). */
 static int64_t least_registers(const plan *p, bool finds) {
     enum { ADDRESSES = 8, IMAGES = 6 };
     const int addresses = ADDRESSES + (finds ? IMAGES : 0);
