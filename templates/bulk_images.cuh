@@ -37,8 +37,15 @@ template <int array, int axis, int side> __device__ constexpr Boundary kind_of()
 template <int array> struct Images {
     using A = Array<array>;
     using B = Box<array>;
-    static constexpr int first_pack = -packs_for<A::low_x>;
-    static constexpr int packs = plan::tile_x / plan::vector + packs_for<A::high_x> - first_pack;
+#if defined(PLAN_SHIFTED)
+    static constexpr int together = 1; // cells that are put at once: rows begin anywhere in a pack
+    const unsigned lead, stride;       // where the first one does, and how far on the next ones do
+#else
+    static constexpr int together = plan::vector;
+#endif
+    static constexpr int before = (A::low_x + together - 1) / together;
+    static constexpr int packs =
+        before + plan::tile_x / together + (A::high_x + together - 1) / together;
 
     const Index size_x, size;       // of the grid
     const Index first_x, first_row; // of the tile; of what lies in shared memory
@@ -50,18 +57,28 @@ template <int array> struct Images {
     template <int axis, int side>
     static __device__ __forceinline__ int reach(Index cells, int most) {
         constexpr Boundary kind = kind_of<array, axis, side>();
-        return kind == Boundary::fixed || kind == Boundary::zero
+#if defined(PLAN_SHIFTED)
+        constexpr bool has_zeros = axis != 0 || side != 0; // else the row before lies there
+#else
+        constexpr bool has_zeros = true;
+#endif
+        return kind == Boundary::fixed || (kind == Boundary::zero && has_zeros)
                    ? 0
                    : int(min(max(cells, Index(0)), Index(most)));
     }
     __device__ __forceinline__ Images(const Arguments &a, const Point &origin)
-        : size_x(a.size[0]), size(a.size[2]), first_x(origin.x), first_row(origin.z - plan::low_z),
+        :
+#if defined(PLAN_SHIFTED)
+          lead(first_place<array>(a) +
+               unsigned(offset(a.grid[A::grid], origin.x, 0, origin.z - plan::low_z))),
+          stride(unsigned(a.grid[A::grid].stride_z)),
+#endif
+          size_x(a.size[0]), size(a.size[2]), first_x(origin.x), first_row(origin.z - plan::low_z),
           left(reach<0, 0>(A::low_x - first_x, A::low_x)),
           right(reach<0, 1>(first_x + plan::tile_x + A::high_x - size_x, A::high_x)),
           below(reach<2, 0>(-first_row, A::low_z)),
           above(reach<2, 1>(first_row + plan::planes - size, A::high_z)),
-          ends(int(size_x % plan::vector)),
-          cells((left + right) * plan::planes + (below + above) * ends),
+          ends(int(size_x % together)), cells((left + right) * plan::planes + (below + above) * ends),
           count(cells + (below + above) * packs) {
     }
 
@@ -77,33 +94,42 @@ template <int array> struct Images {
             const bool is_cell = i < cells;
             const int each = is_cell ? ends : packs;
             const int k = is_cell ? i - (left + right) * plan::planes : i - cells;
-            p.x = is_cell ? size_x - ends + k % each
-                          : first_x + (k % each + first_pack) * plan::vector;
+            p.x = is_cell ? size_x - ends + k % each : first_x + (k % each - before) * together;
             p.z = k / each < below ? k / each - below : size + (k / each - below);
-            if (p.x < 0 || p.x + (is_cell ? 1 : plan::vector) > size_x)
+            if (p.x < 0 || p.x + (is_cell ? 1 : together) > size_x)
                 return false;
         }
         const Index from_tile = p.x - first_x;
         column = int(from_tile);
         row = int(p.z - first_row);
-        return from_tile >= first_pack * plan::vector && from_tile < plan::tile_x + A::high_x &&
+        return from_tile >= -before * together && from_tile < plan::tile_x + A::high_x &&
                p.z >= -A::low_z && p.z < size + A::high_z;
     }
+    // Where that lies, from the array's first cell in shared memory on.
+    __device__ __forceinline__ int place(int column, int row) const {
+#if defined(PLAN_SHIFTED)
+        return B::row(row) + int((lead + unsigned(row) * stride) % plan::vector) + B::before + column;
+#else
+        return row * B::width + B::before + column;
+#endif
+    }
 };
+
 // `count` cells at once, from the tile if they lie there.
 template <int count, int array>
 __device__ __forceinline__ void put_image(const Arguments &a, const Images<array> &images, Cell *box,
                                           int place, Point p) {
-    using B = Box<array>;
+    using A = Array<array>;
     using Cells = Pack<Cell, count>;
     Real value = 0;
     if (resolve_of<0, array>(a, p.x, value) && resolve_of<2, array>(a, p.z, value)) {
-        const Index column = p.x - images.first_x + B::before, row = p.z - images.first_row;
-        if (column >= 0 && column + count <= B::width && row >= 0 && row < plan::planes) {
-            *reinterpret_cast<Cells *>(box + place) =
-                *reinterpret_cast<const Cells *>(box + (int(row) * B::width + int(column)));
+        const Index column = p.x - images.first_x, row = p.z - images.first_row;
+        if (column >= -A::low_x && column + count <= plan::tile_x + A::high_x && row >= 0 &&
+            row < plan::planes) {
+            *reinterpret_cast<Cells *>(box + place) = *reinterpret_cast<const Cells *>(
+                box + images.place(int(column), int(row)));
         } else {
-            const Grid &grid = a.grid[Array<array>::grid];
+            const Grid &grid = a.grid[A::grid];
             copy_async<count>(SharedAt<Cell>(box + place), grid.data + offset(grid, p.x, 0, p.z));
         }
     } else {
@@ -118,17 +144,16 @@ __device__ __forceinline__ void put_images(const Arguments &a, Cell *shared, con
                                            bool any = false) {
     if constexpr (array < plan::summed) {
         const Images<array> images(a, origin);
-        using B = Box<array>;
-        Cell *const box = shared + B::shared;
+        Cell *const box = shared + Box<array>::shared;
         int column, row;
         Point p;
         for (int i = threadIdx.x; i < images.count; i += plan::threads)
             if (images.find(i, column, row, p)) {
-                const int place = row * B::width + B::before + column;
+                const int place = images.place(column, row);
                 if (i < images.cells)
                     put_image<1>(a, images, box, place, p);
                 else
-                    put_image<plan::vector>(a, images, box, place, p);
+                    put_image<images.together>(a, images, box, place, p);
             }
         put_images<array + 1>(a, shared, origin, any || images.count > 0);
     } else if (any) {

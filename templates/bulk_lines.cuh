@@ -116,7 +116,7 @@ template <int array, int y> struct Line {
 #pragma unroll
                 for (int k = 0; k < cells; ++k)
                     element[i][k] = own[i * spread + k - Asked::low];
-#if PLAN_GIVES
+#if PLAN_GIVES && !PLAN_IMAGES
             // What lies before the first cell of x is another row's, and outside along y another
             // plane's; zeros stand there.
             const bool outside = !PLAN_FLAT && (y < -at.rows_before || y >= at.rows_after);

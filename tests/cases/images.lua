@@ -43,7 +43,8 @@ local kernels = {
 }
 
 local sizes = {
-  { { 136, 40 }, { 64, 33 }, { 128, 7 }, { 200, 65 }, { 256, 1 }, { 8, 37 }, { 8, 2 }, { 67, 19 } },
+  { { 136, 40 }, { 64, 33 }, { 128, 7 }, { 200, 65 }, { 256, 1 }, { 8, 37 }, { 8, 2 }, { 67, 19 }, { 131, 40 }, { 65, 33 },
+    { 198, 65 }, { 259, 1 }, { 1, 37 }, { 2, 2 }, { 7, 5 }, { 393, 31 } },
   { { 72, 19, 11 }, { 64, 18, 7 }, { 128, 17, 3 }, { 96, 16, 9 }, { 8, 9, 10 }, { 8, 1, 1 }, { 32, 2, 20 }, { 16, 52, 2 },
     { 35, 11, 9 } },
 }
@@ -55,10 +56,12 @@ local function places(dims)
     if i % 3 == 1 then
       first, last = {}, {}
       for axis = 1, dims do
-        first[axis], last[axis] = axis == 1 and 8 or 1, math.max(1, size[axis] - axis + 1)
+        first[axis] = math.min(axis == 1 and 8 or 1, size[axis] - 1)
+        last[axis] = math.max(first[axis] + 1, size[axis] - axis + 1)
       end
     end
-    out[i] = { size = size, first = first, last = last, steps = i % 2 == 0 and 2 or nil }
+    out[i] = { size = size, first = first, last = last, steps = i % 2 == 0 and 2 or nil,
+      layout = ({ nil, nil, nil, { offset = 1 }, nil, nil, { pad = { 3, 2 }, offset = 2, vary = true } })[i % 8] }
   end
   out[#out + 1] = { size = sizes[dims - 1][1], layout = { pad = { 8, 1 } }, steps = 3 }
   -- rows that end within a pack

@@ -211,7 +211,8 @@ static void macros(text *t, const plan *p, bool packs, bool only_written) {
                 "#define PLAN_FLAT %d // there is no axis y\n"
                 "#define PLAN_SCALED %d // sums are scaled by what their point reads\n"
                 "#define PLAN_IMAGES %d // cells beyond an edge are not zeros\n",
-                bulk_is_flat(p), p->facts->scaled != NULL, packs && bulk_has_images(p));
+                bulk_is_flat(p), p->facts->scaled != NULL,
+                (packs || bulk_is_shifted(p)) && bulk_has_images(p));
     if (!packs && bulk_is_shifted(p))
         text_printf(t, "#define PLAN_SHIFTED %d // rows begin anywhere; planes in shared memory\n",
                     bulk_shifted_slots(p));

@@ -268,7 +268,7 @@ static void wide_cost(plan *p, const int64_t size[AXES], bool images) {
     const double points = (double)p->schedule.vector * bulk_rows(p);
     const double cells = (double)size[p->axes[2]], again = planes_read(p, cells);
     const double tile = (double)p->tile[0] * p->tile[1] * (bulk_is_flat(p) ? p->walk : 1);
-    const bool rows = copies_rows(p, size) && !images, finds = images && !bulk_is_flat(p);
+    const bool finds = images && !bulk_is_flat(p), rows = copies_rows(p, size) && !finds;
     const asked a = count_asked(p);
     const double reads = (rows ? a.cells : a.packs) / points;
     e->blocks_resident = plan_resident(p);

@@ -119,7 +119,7 @@ bool bulk_could_shift(const plan *p) {
 }
 
 bool bulk_is_shifted(const plan *p) {
-    return bulk_could_shift(p) && !bulk_has_images(p);
+    return bulk_could_shift(p) && (bulk_is_flat(p) || !bulk_has_images(p));
 }
 
 bool bulk_lay_rows(const plan *p, const plan_array *a, int box[AXES]) {
