@@ -115,7 +115,8 @@ local function schedule(method, tile, dims, bytes)
   return wide and line .. " vec=" .. wide or line
 end
 
-local bulk_refusals = { "it keeps partial sums", "need sm_90", "no tap reads", "take at most 256", "would need about" }
+local bulk_refusals = { "it keeps partial sums", "need sm_90", "no tap reads", "must not be periodic", "along an axis that is mirrored",
+  "to both sides where x is mirrored", "take at most 256", "would need about" }
 
 -- A tile that the schedule asks for may need more than a block has; the planner's own choice must always fit.
 local may_refuse = { "bytes of shared memory a block", "registers and has" }
