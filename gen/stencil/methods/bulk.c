@@ -120,31 +120,6 @@ static const char *check_boxes(job *j, const plan *p) {
     return NULL;
 }
 
-/* In 3D threads near an edge find images among the cells of a row that they read. */
-static const char *check_rows(job *j, const plan *p) {
-    enum { FAR = 100 }; /* distances have a byte */
-    const model *m = p->facts->model;
-    for (int array = 0; array < p->summed && bulk_has_images(p) && !bulk_is_flat(p); array++) {
-        const plan_array *a = &p->arrays[array];
-        const int field = m->arrays[a->array].field;
-        for (int axis = 0; axis < 2; axis++)
-            if (a->low[axis] > FAR || a->high[axis] > FAR)
-                return job_print(j,
-                                 "beyond edges that are not fixed or zero it reads at most %d "
-                                 "cells",
-                                 FAR);
-        for (int y = -p->low[1]; y < bulk_rows(p) + p->high[1]; y++) {
-            int low, high;
-            const bool mirrors = model_side_of(m, field, 0, 0)->kind == BOUNDARY_MIRROR ||
-                                 model_side_of(m, field, 0, 1)->kind == BOUNDARY_MIRROR;
-            if (bulk_asks(p, array, y, &low, &high) && mirrors &&
-                (low >= high + p->schedule.vector || high >= low + p->schedule.vector))
-                return "each of its rows must reach about as far to both sides where x is mirrored";
-        }
-    }
-    return NULL;
-}
-
 static int count_slots(const plan *p) {
     enum { RESERVED = 1024 }; /* bytes of shared memory that the driver takes of every block */
     const int64_t room = p->gpu->shared_per_multiprocessor / p->blocks - RESERVED;
@@ -185,7 +160,7 @@ static const char *fit(job *j, plan *p) {
     if (refusal == NULL)
         refusal = check_boxes(j, p);
     if (refusal == NULL)
-        refusal = check_rows(j, p);
+        refusal = bulk_check_rows(j, p);
     if (refusal != NULL)
         return refusal;
     const int64_t need = registers(p), threads = plan_threads(p);
@@ -280,24 +255,6 @@ static void definitions(text *t, const plan *p) {
     text_add(t, "\n");
 }
 
-/* In 3D one rule must lead into the grid from beyond an edge of x or y, and rows end with packs. */
-static void needs(const plan *p, program_needs *n) {
-    const model *m = p->facts->model;
-    if (bulk_is_flat(p) || !bulk_has_images(p))
-        return;
-    n->multiple = p->schedule.vector;
-    n->width = 1;
-    for (int i = 0; i < p->summed; i++)
-        for (int axis = 0; axis < 2; axis++)
-            for (int side = 0; side < 2; side++) {
-                const int field = m->arrays[p->arrays[i].array].field;
-                if (model_side_of(m, field, axis, side)->kind == BOUNDARY_MIRROR) {
-                    n->low[axis] = p->low[axis];
-                    n->high[axis] = p->high[axis];
-                }
-            }
-}
-
 /* In 3D, where blocks keep one pace. */
 static bool abreast(const plan *p) {
     return !bulk_is_flat(p);
@@ -320,7 +277,7 @@ static const form sums_form = {.file = "bulk.cu",
                                .macros = macros,
                                .constants = constants,
                                .definitions = definitions,
-                               .needs = needs,
+                               .needs = bulk_needs,
                                .lane = bulk_rows,
                                .abreast = abreast,
                                .box = bulk_lay_box,
@@ -348,25 +305,6 @@ static bool reads_what_it_keeps(const plan_facts *f) {
     return true;
 }
 
-/* In 3D threads find images among the cells that they read. */
-static const char *refuse_images(const model *m) {
-    for (int i = 0; i < m->array_count && m->dims == 3; i++)
-        for (int axis = 0; axis < 2; axis++) {
-            const model_array *a = &m->arrays[i];
-            const int low = model_side_of(m, a->field, axis, 0)->kind,
-                      high = model_side_of(m, a->field, axis, 1)->kind;
-            if ((low == BOUNDARY_PERIODIC && a->low[axis] > 0) ||
-                (high == BOUNDARY_PERIODIC && a->high[axis] > 0))
-                return "in 3D its tile has no cells from the other end of x or y, which must not "
-                       "be periodic";
-            if ((low == BOUNDARY_MIRROR || high == BOUNDARY_MIRROR) &&
-                a->low[axis] != a->high[axis])
-                return "in 3D an update must read as far below as above along an axis that is "
-                       "mirrored";
-        }
-    return NULL;
-}
-
 static const char *refuse(job *j, const plan_facts *f, const schedule *s) {
     (void)j;
     return f->model->dims < 2           ? "it walks the last of several axes"
@@ -379,7 +317,7 @@ static const char *refuse(job *j, const plan_facts *f, const schedule *s) {
            : !reads_what_it_keeps(f) ? "a field is written whose own values no tap reads"
            : s->passes > 1           ? "it makes filters in one pass"
            : s->coarsen[f->model->dims - 1] > MOST_PACED ? "it walks at most 4096 cells"
-                                                         : refuse_images(f->model);
+                                                         : bulk_refuse_images(f->model);
 }
 
 /* 3D: as few parts of the walked axis as there are, because each reads a halo of its own. */

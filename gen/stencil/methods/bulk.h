@@ -52,6 +52,12 @@ const char *bulk_lay_arrays(job *, plan *);
 /* Some cells beyond the grid, as far as arrays are read there, are not zeros. */
 bool bulk_has_images(const plan *);
 
+/* What 3D, where threads find them among the cells that they read, does not serve: of a model, and
+   of the rows that a plan's threads read. Returns the refusal, or NULL. And form.needs. */
+const char *bulk_refuse_images(const model *);
+const char *bulk_check_rows(job *, const plan *);
+void bulk_needs(const plan *, program_needs *);
+
 /* Bytes of a slot of all arrays. */
 int64_t bulk_slot_bytes(const plan *);
 

@@ -1,6 +1,6 @@
-/* What the method bulk fetches: which arrays, with which halo, and by which copies where rows begin
-   anywhere. Takes: a plan whose arrays are laid by the model. Makes: their order; the copies'
-   boxes, and how many planes shared memory has room for. */
+/* What the method bulk fetches: which arrays, with which halo, what lies beyond an edge, and by
+   which copies where rows begin anywhere. Takes: a plan whose arrays are laid by the model. Makes:
+   their order; the copies' boxes, and how many planes shared memory has room for. */
 #include "gen/stencil/methods/bulk.h"
 
 #include "base/program.h"
@@ -55,6 +55,9 @@ const char *bulk_lay_arrays(job *j, plan *p) {
     return NULL;
 }
 
+/* ---- cells beyond an edge ----------------------------------------------------------------------
+ */
+
 /* Copies bring zeros from beyond the grid, which are also right where nobody uses them. */
 bool bulk_has_images(const plan *p) {
     const model *m = p->facts->model;
@@ -67,6 +70,68 @@ bool bulk_has_images(const plan *p) {
                     return true;
             }
     return false;
+}
+
+/* In 3D threads find images among the cells that they read. */
+const char *bulk_refuse_images(const model *m) {
+    for (int i = 0; i < m->array_count && m->dims == 3; i++)
+        for (int axis = 0; axis < 2; axis++) {
+            const model_array *a = &m->arrays[i];
+            const int low = model_side_of(m, a->field, axis, 0)->kind,
+                      high = model_side_of(m, a->field, axis, 1)->kind;
+            if ((low == BOUNDARY_PERIODIC && a->low[axis] > 0) ||
+                (high == BOUNDARY_PERIODIC && a->high[axis] > 0))
+                return "in 3D its tile has no cells from the other end of x or y, which must not "
+                       "be periodic";
+            if ((low == BOUNDARY_MIRROR || high == BOUNDARY_MIRROR) &&
+                a->low[axis] != a->high[axis])
+                return "in 3D an update must read as far below as above along an axis that is "
+                       "mirrored";
+        }
+    return NULL;
+}
+
+/* In 3D threads near an edge find images among the cells of a row that they read. */
+const char *bulk_check_rows(job *j, const plan *p) {
+    enum { FAR = 100 }; /* distances have a byte */
+    const model *m = p->facts->model;
+    for (int array = 0; array < p->summed && bulk_has_images(p) && !bulk_is_flat(p); array++) {
+        const plan_array *a = &p->arrays[array];
+        const int field = m->arrays[a->array].field;
+        for (int axis = 0; axis < 2; axis++)
+            if (a->low[axis] > FAR || a->high[axis] > FAR)
+                return job_print(j,
+                                 "beyond edges that are not fixed or zero it reads at most %d "
+                                 "cells",
+                                 FAR);
+        for (int y = -p->low[1]; y < bulk_rows(p) + p->high[1]; y++) {
+            int low, high;
+            const bool mirrors = model_side_of(m, field, 0, 0)->kind == BOUNDARY_MIRROR ||
+                                 model_side_of(m, field, 0, 1)->kind == BOUNDARY_MIRROR;
+            if (bulk_asks(p, array, y, &low, &high) && mirrors &&
+                (low >= high + p->schedule.vector || high >= low + p->schedule.vector))
+                return "each of its rows must reach about as far to both sides where x is mirrored";
+        }
+    }
+    return NULL;
+}
+
+/* In 3D one rule must lead into the grid from beyond an edge of x or y, and rows end with packs. */
+void bulk_needs(const plan *p, program_needs *n) {
+    const model *m = p->facts->model;
+    if (bulk_is_flat(p) || !bulk_has_images(p))
+        return;
+    n->multiple = p->schedule.vector;
+    n->width = 1;
+    for (int i = 0; i < p->summed; i++)
+        for (int axis = 0; axis < 2; axis++)
+            for (int side = 0; side < 2; side++) {
+                const int field = m->arrays[p->arrays[i].array].field;
+                if (model_side_of(m, field, axis, side)->kind == BOUNDARY_MIRROR) {
+                    n->low[axis] = p->low[axis];
+                    n->high[axis] = p->high[axis];
+                }
+            }
 }
 
 /* ---- rows that begin anywhere ---------------------------------------------------------------- */

@@ -4,8 +4,18 @@
 
 #include "gen/stencil/search.h"
 
-/* Sums of many planes: in 2D from 6 on. */
+/* Whether it is linear and reads neighbours along x in several planes, which would have to stay in
+   registers; whether it adds up many planes, in 2D from 6 on. */
+bool streamed_adds_planes(const plan_facts *);
 bool streamed_walks_long(const plan_facts *);
+
+/* Elements that a thread holds of the lines that it reads, and of sums. Counts the packs that it
+   loads, and the elements beside them. */
+int streamed_hold(job *, plan *);
+
+/* Whether some line reaches along x in several planes; what plan.h says of all lines. */
+bool streamed_holds_sides(text *, const plan *);
+void streamed_write_lines(text *, const plan *);
 
 /* Blocks whose walks take turns (plan_ordered_wave); 0: in the order of their numbers. */
 int streamed_ordered_wave(const plan *);
