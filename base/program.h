@@ -107,6 +107,7 @@ typedef struct program_parameter {
 /* What a launch of grids with a spare needs; see "Spares". */
 typedef struct program_needs {
     int multiple;  /* the box ends at a multiple of this along the first kernel axis */
+    int cells;     /* the grid has a multiple of this many along it */
     int64_t width; /* cells of the box along it, at least; 0: nothing of what follows is needed */
     bool rows;     /* rows lie no more than PROGRAM_MOST_PITCH bytes apart */
     int low[PROGRAM_AXES], high[PROGRAM_AXES]; /* the grid begins and ends further than this from

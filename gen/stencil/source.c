@@ -133,7 +133,7 @@ static void describe_seconds(job *j, const model *m, program *out) {
 }
 
 static program_needs needs_of(const plan *p) {
-    program_needs n = {.multiple = 1, .low = {-1, -1, -1}, .high = {-1, -1, -1}};
+    program_needs n = {.multiple = 1, .cells = 1, .low = {-1, -1, -1}, .high = {-1, -1, -1}};
     if (p->form->needs != NULL)
         p->form->needs(p, &n);
     return n;

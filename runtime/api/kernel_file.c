@@ -17,7 +17,7 @@ enum {
 
 const sealed_kind kernel_file_kind = {
     .magic = {'s', 'g', 'k', 'e', 'r', 'n', 'e', 'l'},
-    .version = 10,
+    .version = 11,
     .title = "a kernel file of stencilgen",
 };
 
@@ -80,6 +80,7 @@ static void code_arrays(coder *c, program *p) {
 
 static void code_needs(coder *c, program_needs *n) {
     code_int(c, &n->multiple, 1, MOST_NUMBER);
+    code_int(c, &n->cells, 1, MOST_NUMBER);
     code_long(c, &n->width);
     code_bool(c, &n->rows);
     code_axes(c, n->low, -1, MOST_NUMBER);

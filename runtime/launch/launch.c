@@ -64,7 +64,8 @@ static bool is_long(const layer_view *l, int of, int low, int high) {
  */
 static bool has_needs(const sg_kernel *k, const layer_view *l, const program_launch *p) {
     const program_needs *n = &p->grid.needs;
-    if (!is_aligned(k, l, p) || l->end[p->grid.axes[0]] % n->multiple != 0)
+    if (!is_aligned(k, l, p) || l->end[p->grid.axes[0]] % n->multiple != 0 ||
+        l->size[p->grid.axes[0]] % n->cells != 0)
         return false;
     if (n->width == 0)
         return true;

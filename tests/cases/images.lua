@@ -67,6 +67,9 @@ local function places(dims)
   -- rows that end within a pack
   out[#out + 1] = { size = ({ { 133, 20 }, { 67, 18, 9 } })[dims - 1], layout = { pad = { 3, 0 } }, steps = 2 }
   out[#out + 1] = { size = ({ { 5, 1 }, { 61, 1, 5 } })[dims - 1], layout = { pad = { 3, 0 } } }
+  -- the same, where the box ends with a pack
+  out[#out + 1] = { size = ({ { 133, 20 }, { 61, 18, 9 } })[dims - 1], layout = { pad = { 3, 0 } }, first = table.move({ 0, 1, 1 }, 1, dims, 1, {}),
+    last = ({ { 128, 19 }, { 56, 17, 8 } })[dims - 1] }
   return out
 end
 

@@ -116,12 +116,13 @@ const char *bulk_check_rows(job *j, const plan *p) {
     return NULL;
 }
 
-/* In 3D one rule must lead into the grid from beyond an edge of x or y, and rows end with packs. */
+/* In 3D one rule must lead into the grid from beyond an edge of x or y, and rows of the
+   grid end with packs. */
 void bulk_needs(const plan *p, program_needs *n) {
     const model *m = p->facts->model;
     if (bulk_is_flat(p) || !bulk_has_images(p))
         return;
-    n->multiple = p->schedule.vector;
+    n->cells = p->schedule.vector;
     n->width = 1;
     for (int i = 0; i < p->summed; i++)
         for (int axis = 0; axis < 2; axis++)

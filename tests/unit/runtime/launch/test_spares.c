@@ -11,8 +11,12 @@ static program with_spare(void) {
     program p = heat();
     launches[0] = launches[1] = heat_launch;
     launches[0].grid.spare = 1;
-    launches[0].grid.needs = (program_needs){
-        .multiple = 4, .width = 4, .rows = true, .low = {-1, -1, -1}, .high = {-1, -1, -1}};
+    launches[0].grid.needs = (program_needs){.multiple = 4,
+                                             .cells = 1,
+                                             .width = 4,
+                                             .rows = true,
+                                             .low = {-1, -1, -1},
+                                             .high = {-1, -1, -1}};
     launches[1].entry = "heat_any";
     p.launches = launches;
     p.launch_count = 2;
@@ -57,6 +61,19 @@ static void calls_that_lack_something_take_the_spare(void **state) {
     assert_int_equal(taken(&p, &c), 1);
 }
 
+static void grids_whose_rows_end_within_a_pack_take_the_spare(void **state) {
+    (void)state;
+    const program p = with_spare();
+    call c;
+    good_call(&c);
+    c.grids[0].size[0] = c.grids[1].size[0] = 99;
+    c.grids[0].stride[1] = c.grids[1].stride[1] = 100;
+    memcpy(c.arguments.end, (int64_t[]){96, 20, 10}, sizeof c.arguments.end);
+    assert_int_equal(taken(&p, &c), 0);
+    launches[0].grid.needs.cells = 4;
+    assert_int_equal(taken(&p, &c), 1);
+}
+
 static void small_grids_take_the_spare_where_they_wrap(void **state) {
     (void)state;
     const program p = with_spare();
@@ -75,7 +92,7 @@ static void small_grids_take_the_spare_where_they_wrap(void **state) {
 enum { EVERY = 4 };
 static program with_rows(void) {
     program p = with_spare();
-    launches[0].grid.needs = (program_needs){.multiple = 1, .low = {-1, -1, -1}};
+    launches[0].grid.needs = (program_needs){.multiple = 1, .cells = 1, .low = {-1, -1, -1}};
     launches[0].grid.map_count = 1;
     launches[0].grid.maps[0] = (program_map){.box = {40, 10, 1}};
     launches[1].grid.map_count = p.grid.map_count = EVERY;
@@ -184,6 +201,7 @@ static void binaries_travel_in_pairs(void **state) {
 
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(calls_that_lack_something_take_the_spare),
+    cmocka_unit_test(grids_whose_rows_end_within_a_pack_take_the_spare),
     cmocka_unit_test(small_grids_take_the_spare_where_they_wrap),
     cmocka_unit_test(spares_see_every_fourth_row),
     cmocka_unit_test(spares_without_rows_after_each_other_have_no_maps),
