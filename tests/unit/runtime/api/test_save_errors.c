@@ -79,8 +79,8 @@ static void foreign_files_are_refused(void **state) {
                    "stencilgen than " SG_VERSION);
     make_small((small){.path = path, .kind = BINARY_HOST, .other_format = 1});
     expect_refusal(c, path, SG_ERROR_DATA,
-                   ": error: the kernel cannot be loaded: it is of format 11; this version of "
-                   "stencilgen has format 10");
+                   ": error: the kernel cannot be loaded: it is of format 12; this version of "
+                   "stencilgen has format 11");
     make_small((small){.path = path, .kind = BINARY_HOST, .machine = "a PDP-11"});
     expect_refusal(c, path, SG_ERROR_DATA,
                    ": error: the kernel cannot be loaded: it was compiled for another processor "
