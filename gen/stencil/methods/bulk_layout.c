@@ -55,8 +55,7 @@ const char *bulk_lay_arrays(job *j, plan *p) {
     return NULL;
 }
 
-/* ---- cells beyond an edge ----------------------------------------------------------------------
- */
+/* ---- cells beyond an edge -------------------------------------------------------------------- */
 
 /* Copies bring zeros from beyond the grid, which are also right where nobody uses them. */
 bool bulk_has_images(const plan *p) {
@@ -93,7 +92,7 @@ const char *bulk_refuse_images(const model *m) {
 
 /* In 3D threads near an edge find images among the cells of a row that they read. */
 const char *bulk_check_rows(job *j, const plan *p) {
-    enum { FAR = 100 }; /* distances have a byte */
+    enum { FAR = 31 }; /* so that a byte tells distances apart */
     const model *m = p->facts->model;
     for (int array = 0; array < p->summed && bulk_has_images(p) && !bulk_is_flat(p); array++) {
         const plan_array *a = &p->arrays[array];
@@ -116,8 +115,8 @@ const char *bulk_check_rows(job *j, const plan *p) {
     return NULL;
 }
 
-/* In 3D one rule must lead into the grid from beyond an edge of x or y, and rows of the
-   grid end with packs. */
+/* In 3D one rule must lead into the grid from beyond an edge of x or y, and rows of the grid end
+   with packs. */
 void bulk_needs(const plan *p, program_needs *n) {
     const model *m = p->facts->model;
     if (bulk_is_flat(p) || !bulk_has_images(p))
