@@ -84,6 +84,7 @@ for i, entry in ipairs(schedules) do
     cases[#cases + 1] = {
       name = ("%dD, rules %d, %s"):format(entry[1], which, entry[2]),
       schedule = entry[2],
+      arch = entry[2]:match "^bulk" and "sm_90" or nil,
       spec = text(set, entry[1], i % 3 == 0 and not entry[2]:match "vec=4" and "double" or "float", update),
       places = places(entry[1]),
       parameters = i % 2 == 0 and { U = 0.625 } or nil,
