@@ -44,7 +44,8 @@ static void bulk(void **unused) {
         "local rim = min(at.x, min(at.y, at.ny - 1 - at.y), min(at.z, at.nz - 1 - at.z)) "
         "return (where(lt(rim, 3), rim / 8, 3/8) + at.x / 256) * "
         "(u(0,0,0) + apply(laplacian { dims = 3 }, u) / 8) end }";
-    static const char two[] = "bulk tile=64x8 coarsen=z8,y2 vec=4";
+    static const char two[] = "bulk tile=64x8 coarsen=z8,y2 vec=4",
+                      flat[] = "bulk tile=128 coarsen=y16 vec=4";
     (void)unused;
     compare(&(problem){STAR(3, 2, "'zero'", "float"), two, {64, 22, 12}, 2, {1, 2, 1}, 1});
     compare(&(problem){STAR(3, 2, "'fixed'", "float"), two, {64, 22, 13}, 2, {3, 1, 2}, 1});
@@ -57,12 +58,19 @@ static void bulk(void **unused) {
     compare(&(problem){STAR(3, 2, "'zero'", HALF), NULL, {64, 22, 12}, 2, {2, 2, 1}, 1});
     compare(&(problem){scaled, two, {64, 22, 12}, 3, {3, 2, 1}, 1});
     compare(&(problem){layer, two, {64, 22, 12}, 3, {3, 2, 2}, 1});
-    compare(&(problem){STAR(2, 3, "'fixed'", "float"),
-                       "bulk tile=128 coarsen=y16 vec=4",
-                       {64, 41, 1},
-                       3,
-                       {3, 2, 1},
-                       1});
+    compare(&(problem){STAR(2, 3, "'fixed'", "float"), flat, {64, 41, 1}, 3, {3, 2, 1}, 1});
+    /* beyond edges that are those of the whole grid alone */
+    compare(&(problem){STAR(3, 2, "'clamp'", "float"), two, {64, 22, 12}, 2, {2, 2, 1}, 1});
+    compare(&(problem){STAR(3, 3, "'mirror'", "float"), two, {64, 22, 13}, 2, {2, 1, 2}, 1});
+    compare(&(problem){
+        STAR(3, 2, "{ x = 'clamp', y = { constant(0.5), 'mirror' }, z = 'periodic' }", "float"),
+        two,
+        {64, 25, 12},
+        2,
+        {1, 3, 2},
+        1});
+    compare(&(problem){STAR(2, 3, "'clamp'", "float"), flat, {64, 41, 1}, 3, {3, 2, 1}, 1});
+    compare(&(problem){STAR(2, 2, "'periodic'", "float"), flat, {64, 41, 1}, 3, {2, 2, 1}, 1});
 }
 
 /* What steps of a walk share has the same bits where a part, or a walk, begins. */
