@@ -22,9 +22,15 @@ typedef struct undo {
     void *what;
 } undo;
 
+typedef struct dropped {
+    struct dropped *next;
+    size_t size;
+} dropped;
+
 struct job {
     allocator memory;
     block *blocks;
+    dropped *dropped;
     undo *undos;
     jmp_buf home;
     void (*escape)(void *);
@@ -92,13 +98,22 @@ static noreturn void fail_memory(job *j) {
     unwind(j);
 }
 
+static size_t aligned(size_t size) {
+    const size_t align = alignof(max_align_t);
+    return (size + align - 1) / align * align;
+}
+
 /* NULL where there is no memory, so that errors can be put together without failing again. */
 static void *try_alloc(job *j, size_t size) {
-    const size_t align = alignof(max_align_t);
-    const size_t header = (sizeof(block) + align - 1) / align * align;
+    const size_t header = aligned(sizeof(block));
     if (size > SIZE_MAX / 4)
         return NULL;
-    size = (size + align - 1) / align * align;
+    size = aligned(size);
+    if (j->dropped != NULL && j->dropped->size == size) {
+        void *again = j->dropped;
+        j->dropped = j->dropped->next;
+        return memset(again, 0, size);
+    }
     block *b = j->blocks;
     if (b == NULL || b->size - b->used < size) {
         size_t want = b == NULL ? FIRST_BLOCK : b->size < SIZE_MAX / 8 ? 2 * b->size : b->size;
@@ -121,6 +136,13 @@ void *job_alloc(job *j, size_t size) {
     if (memory == NULL)
         fail_memory(j);
     return memory;
+}
+
+void job_drop(job *j, void *memory, size_t size) {
+    dropped *d = memory;
+    assert(size >= sizeof *d);
+    *d = (dropped){j->dropped, aligned(size)};
+    j->dropped = d;
 }
 
 void *job_array(job *j, size_t count, size_t element) {

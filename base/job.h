@@ -53,6 +53,9 @@ void job_end(job *);
 /* Zeroed memory, aligned for any type, that lives as long as the job. Never NULL. */
 void *job_alloc(job *, size_t size);
 void *job_array(job *, size_t count, size_t element); /* the same, overflow checked */
+/* Takes back what was allocated with this size: the next allocation of the same size has it. For
+   what is tried thousands of times, and of one size. */
+void job_drop(job *, void *memory, size_t size);
 /* The list with room for one element more than `count`: copied to twice the room whenever `count`
    is a power of two. */
 void *job_grow(job *, void *list, size_t count, size_t element);

@@ -34,7 +34,7 @@ typedef struct known {
     int walk;          /* 0: it has none, or not an open one */
     double parts;      /* that blocks cut the walked axis into */
     int64_t size[AXES];
-    double kept; /* by the second-level cache */
+    double apart; /* from the size that is planned for */
     double factor;
 } known;
 
@@ -42,6 +42,7 @@ struct plan_measured {
     known *all;
     int count;
     const char *board;
+    int64_t size[AXES]; /* that is planned for */
 };
 
 /* The schedule without how far blocks walk, where the planner chooses that. */
@@ -85,8 +86,20 @@ static bool has_lines(const plans *all, const char *class, dtype type) {
     return any;
 }
 
+/* By the logarithms of ratios. */
+static double size_distance(const plan *p, const int64_t a[AXES], const int64_t b[AXES]) {
+    static const double half = 0.5;
+    const bool alike = (a[0] % 4 == 0) == (b[0] % 4 == 0) &&
+                       fabs(plan_in_cache(p, a) - plan_in_cache(p, b)) < half;
+    double sum = alike ? 0 : another_kind;
+    for (int axis = 0; axis < AXES; axis++)
+        sum += fabs(log((double)b[axis] / (double)a[axis]));
+    return sum;
+}
+
 /* A rate counts where its plan can still be made. */
-static bool note(job *j, const plans_line *r, const plan_facts *f, const gpu *t, known *out) {
+static bool note(job *j, const plans_line *r, const plan_facts *f, const gpu *t,
+                 const int64_t wanted[AXES], known *out) {
     schedule s = {.method = 0};
     schedule_parse(j, r->plan, "a plan", &s);
     if (!plan_schedule_is_whole(&s, f->model->dims))
@@ -106,10 +119,11 @@ static bool note(job *j, const plans_line *r, const plan_facts *f, const gpu *t,
         plan_set_walk(p, out->walk);
     }
     plan_cost(p, size);
-    out->kept = plan_in_cache(p, size);
+    out->apart = size_distance(p, size, wanted);
     const double updates = (double)size[0] * (double)size[1] * (double)size[2] * s.time;
     const double edges = p->estimate.edges > 0 ? p->estimate.edges : 1;
     out->factor = updates / (r->rate * 1e9) / (p->estimate.seconds / edges);
+    job_drop(j, p, sizeof *p);
     return true;
 }
 
@@ -121,8 +135,10 @@ static bool is_rate(const plans_line *l, const model *m) {
     return points;
 }
 
-plan_measured *plan_measured_new(job *j, const plan_facts *f, const gpu *t) {
+plan_measured *plan_measured_new(job *j, const plan_facts *f, const gpu *t,
+                                 const int64_t size[AXES]) {
     plan_measured *known_here = job_alloc(j, sizeof *known_here);
+    memcpy(known_here->size, size, sizeof known_here->size);
     const classes c = classes_of(j, f);
     if (c.points == NULL || t->processor != NULL)
         return known_here;
@@ -134,7 +150,7 @@ plan_measured *plan_measured_new(job *j, const plan_facts *f, const gpu *t) {
         const bool of_weights = own && plans_line_is_of(l, c.weights, f->model->dtype);
         known *out = &known_here->all[known_here->count];
         if ((!of_weights && !plans_line_is_of(l, c.points, f->model->dtype)) ||
-            !is_rate(l, f->model) || !note(j, l, f, t, out) ||
+            !is_rate(l, f->model) || !note(j, l, f, t, size, out) ||
             (own && !of_weights && methods[out->schedule.method]->fused))
             continue;
         if (known_here->count++ == 0)
@@ -147,12 +163,11 @@ int plan_measured_count(const plan_measured *m) {
     return m->count;
 }
 
-int plan_measured_walk(const plan_measured *m, int number, const plan *p,
-                       const int64_t size[AXES]) {
+int plan_measured_walk(const plan_measured *m, int number, const plan *p) {
     double parts;
     const known *k = &m->all[number];
-    const schedule s = without_walk(&p->schedule, p->facts->model->dims, size, &parts);
-    return memcmp(&k->schedule, &s, sizeof s) == 0 && memcmp(k->size, size, sizeof k->size) == 0
+    const schedule s = without_walk(&p->schedule, p->facts->model->dims, m->size, &parts);
+    return memcmp(&k->schedule, &s, sizeof s) == 0 && memcmp(k->size, m->size, sizeof k->size) == 0
                ? k->walk
                : 0;
 }
@@ -161,18 +176,8 @@ const char *plan_measured_board(const plan_measured *m) {
     return m->board;
 }
 
-/* By the logarithms of ratios. */
 static double parts_distance(const known *k, double parts) {
     return fabs(log(parts / k->parts));
-}
-static double size_distance(const known *k, const plan *p, const int64_t size[AXES]) {
-    static const double half = 0.5;
-    const bool alike = (k->size[0] % 4 == 0) == (size[0] % 4 == 0) &&
-                       fabs(k->kept - plan_in_cache(p, size)) < half;
-    double sum = alike ? 0 : another_kind;
-    for (int axis = 0; axis < AXES; axis++)
-        sum += fabs(log((double)size[axis] / (double)k->size[axis]));
-    return sum;
 }
 
 /* The mean factor of a schedule's measurements of a size, whatever its walk. */
@@ -191,16 +196,16 @@ static double mean_factor(const plan_measured *m, const known *of) {
 }
 
 /* The mean factor of a method's measurements of the nearest size. */
-static double usual_factor(const plan_measured *m, const plan *p, const int64_t size[AXES]) {
+static double usual_factor(const plan_measured *m, const plan *p) {
     double least = INFINITY, logs = 0;
     int count = 0;
     for (int i = 0; i < m->count; i++) {
         const known *k = &m->all[i];
-        if (k->schedule.method != p->schedule.method || size_distance(k, p, size) > least)
+        if (k->schedule.method != p->schedule.method || k->apart > least)
             continue;
-        if (size_distance(k, p, size) < least)
+        if (k->apart < least)
             logs = count = 0;
-        least = size_distance(k, p, size);
+        least = k->apart;
         logs += log(k->factor);
         count++;
     }
@@ -211,21 +216,23 @@ static double usual_factor(const plan_measured *m, const plan *p, const int64_t 
     return doubts_of(p)->schedule * exp(logs / count);
 }
 
-double plan_measured_factor(const plan_measured *m, const plan *p, const int64_t size[AXES]) {
+double plan_measured_factor(const plan_measured *m, const plan *p) {
     double parts;
-    const schedule s = without_walk(&p->schedule, p->facts->model->dims, size, &parts);
+    const schedule s = without_walk(&p->schedule, p->facts->model->dims, m->size, &parts);
     const known *nearest = NULL;
     double least = INFINITY;
     for (int i = 0; i < m->count; i++) {
         const known *k = &m->all[i];
-        const double distance = size_distance(k, p, size) + parts_distance(k, parts);
-        if (memcmp(&k->schedule, &s, sizeof s) != 0 || distance >= least)
+        if (memcmp(&k->schedule, &s, sizeof s) != 0)
+            continue;
+        const double distance = k->apart + parts_distance(k, parts);
+        if (distance >= least)
             continue;
         nearest = k;
         least = distance;
     }
     if (least >= another_kind)
-        return usual_factor(m, p, size);
+        return usual_factor(m, p);
     const double other_parts = parts_distance(nearest, parts);
     /* The model is often wrong about one walk alone, whose last wave it mistakes. That a walk was
        faster than it says does not promise that another walk will be. */

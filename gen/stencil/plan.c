@@ -163,10 +163,6 @@ static void lay_tile(plan *p) {
 plan *plan_fit(job *j, const plan_facts *f, const schedule *s, const gpu *t, const char **refusal) {
     const model *m = f->model;
     const method *of = methods[s->method];
-    plan *p = job_alloc(j, sizeof *p);
-    p->facts = f;
-    p->schedule = *s;
-    p->gpu = t;
     *refusal = check_chain(m, of);
     if (*refusal == NULL && of->refuse != NULL)
         *refusal = of->refuse(j, f, s);
@@ -176,21 +172,29 @@ plan *plan_fit(job *j, const plan_facts *f, const schedule *s, const gpu *t, con
         *refusal = check_keys(j, s);
     if (*refusal != NULL)
         return NULL;
-    p->form = of->only != NULL ? of->only : of->form(f, s);
-    if (of->fused && m->positions != 0 && !p->form->positions) {
+    const form *form = of->only != NULL ? of->only : of->form(f, s);
+    if (of->fused && m->positions != 0 && !form->positions) {
         *refusal = "its steps do not know positions, for which the update asks (at)";
         return NULL;
     }
-    *refusal = check_cells(m, p->form);
+    *refusal = check_cells(m, form);
     if (*refusal == NULL) /* of cells that it does not serve a method may try packs of any width */
         *refusal = check_vector(j, m, s);
     if (*refusal != NULL)
         return NULL;
+    plan *p = job_alloc(j, sizeof *p);
+    p->facts = f;
+    p->schedule = *s;
+    p->gpu = t;
+    p->form = form;
     lay_axes(p);
     if (!of->fused)
         lay_tile(p);
-    *refusal = (p->form->fit != NULL ? p->form->fit : block_fit)(j, p);
-    return *refusal == NULL ? p : NULL;
+    *refusal = (form->fit != NULL ? form->fit : block_fit)(j, p);
+    if (*refusal == NULL)
+        return p;
+    job_drop(j, p, sizeof *p);
+    return NULL;
 }
 
 /* A processor runs the threads of a block one after another, without vectors; the factor is that of

@@ -65,11 +65,14 @@ void search_keep(search *s, plan *p) {
         return;
     }
     if (p->pass_count == 0)
-        p->estimate.seconds *= plan_measured_factor(s->measured, p, s->size);
-    if (is_better(s, p, s->best))
+        p->estimate.seconds *= plan_measured_factor(s->measured, p);
+    const bool better = is_better(s, p, s->best);
+    if (better)
         s->best = p;
     if (s->visitor != NULL)
         visit(s, p);
+    else if (!better)
+        job_drop(s->job, p, sizeof *p);
 }
 
 void search_refuse(search *s, const char *refusal) {
@@ -198,7 +201,7 @@ static search search_new(job *j, const plan_facts *f, const schedule *wanted, co
                 .size = size,
                 .steps = steps,
                 .passes = passes_new(j, f),
-                .measured = plan_measured_new(j, f, t)};
+                .measured = plan_measured_new(j, f, t, size)};
     return s;
 }
 

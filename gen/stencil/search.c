@@ -256,8 +256,9 @@ static void try_parts(search *s, const plan *fitting, int axis, double parts) {
 }
 
 /* How far blocks walk decides how many waves of blocks there are. Tried are a few parts of the
-   walked axis, as many parts as fill the multiprocessors once, twice …, and what was measured. */
-static void try_walks(search *s, const plan *fitting, int axis) {
+   walked axis, as many parts as fill the multiprocessors once, twice …, and what was measured.
+   `fitting` itself is not kept. */
+static void try_walks(search *s, plan *fitting, int axis) {
     double columns = 1;
     for (int k = 0; k < LANE_AXES; k++)
         if (fitting->axes[k] >= 0 && fitting->axes[k] != axis)
@@ -271,10 +272,11 @@ static void try_walks(search *s, const plan *fitting, int axis) {
             try_parts(s, fitting, axis, parts);
     }
     for (int i = 0; i < plan_measured_count(s->measured); i++) {
-        const int walk = plan_measured_walk(s->measured, i, fitting, s->size);
+        const int walk = plan_measured_walk(s->measured, i, fitting);
         if (walk > 0)
             try_walk(s, fitting, walk);
     }
+    job_drop(s->job, fitting, sizeof *fitting);
 }
 
 void search_fused(search *s, schedule candidate) {

@@ -21,9 +21,9 @@ passes *passes_new(job *, const plan_facts *whole);
 
 /* The written model knows how a kernel's time changes with the size and the walk, but not what the
    compiler makes of one more point a lane. The rates of the GPU's plans (gen/model/plans.h) correct
-   it. Of a model that no rates are known of there are none. */
+   it. Of a model that no rates are known of there are none. `size` is what is planned for. */
 typedef struct plan_measured plan_measured;
-plan_measured *plan_measured_new(job *, const plan_facts *, const gpu *);
+plan_measured *plan_measured_new(job *, const plan_facts *, const gpu *, const int64_t size[AXES]);
 
 /* How many times as long as the model says a plan takes. The nearest measurement of the same
    schedule says so: nearest by the size and by the number of parts that blocks cut the walked axis
@@ -32,13 +32,13 @@ plan_measured *plan_measured_new(job *, const plan_facts *, const gpu *);
    mean of its method at the nearest size, and more, so that it is not chosen for an error of the
    model. Where none of its method was measured the factor is 1, and more for several steps a
    launch, which are harder to foretell than the single steps that they replace. */
-double plan_measured_factor(const plan_measured *, const plan *, const int64_t size[AXES]);
+double plan_measured_factor(const plan_measured *, const plan *);
 
 int plan_measured_count(const plan_measured *);
 
-/* How far blocks walked in a measurement, from 0 on, of this plan's schedule at this size; 0: it is
+/* How far blocks walked in a measurement, from 0 on, of this plan's schedule at the size; 0: it is
    of another schedule or size. */
-int plan_measured_walk(const plan_measured *, int number, const plan *, const int64_t size[AXES]);
+int plan_measured_walk(const plan_measured *, int number, const plan *);
 
 /* The name of the board that the rates were measured on; NULL where there are none. */
 const char *plan_measured_board(const plan_measured *);
@@ -72,7 +72,8 @@ struct search {
     int which;
 };
 
-/* Takes a plan with its cost by the model, corrects the cost, and keeps the plan if it is best. */
+/* Takes a plan with its cost by the model, corrects the cost, and keeps the plan if it is best.
+   What is not kept goes back to the job, so that thousands of candidates take little memory. */
 void search_keep(search *, plan *);
 void search_refuse(search *, const char *refusal);
 

@@ -119,8 +119,8 @@ static void plan_body(job *j, void *argument) {
     text line = text_new(j);
     schedule_print(&p->plan->schedule, p->model->dims, &line);
     p->line = line.data;
-    p->measured = plan_measured_new(j, p->plan->facts, t);
-    p->factor = plan_measured_factor(p->measured, p->plan, p->row->size);
+    p->measured = plan_measured_new(j, p->plan->facts, t, p->row->size);
+    p->factor = plan_measured_factor(p->measured, p->plan);
 }
 
 static job *make(planning *p) {
@@ -213,7 +213,8 @@ static void what_was_not_measured_is_doubted(void **state) {
     int64_t larger[AXES];
     memcpy(larger, p.row->size, sizeof larger);
     larger[0] += 512; /* whole packs, too */
-    const double near = plan_measured_factor(p.measured, p.plan, larger) / p.factor;
+    const plan_measured *of_larger = plan_measured_new(j, p.plan->facts, p.plan->gpu, larger);
+    const double near = plan_measured_factor(of_larger, p.plan) / p.factor;
     assert_true(near > 1.01 && near < 1.2);
     plan other = *p.plan;
     other.schedule.tile[0] += 1;
@@ -225,13 +226,13 @@ static void what_was_not_measured_is_doubted(void **state) {
         plan measured = *p.plan;
         measured.schedule = (schedule){.method = 0};
         schedule_parse(j, rates[i].schedule, NULL, &measured.schedule);
-        logs += log(plan_measured_factor(p.measured, &measured, p.row->size));
+        logs += log(plan_measured_factor(p.measured, &measured));
         count++;
     }
-    const double doubted = plan_measured_factor(p.measured, &other, p.row->size);
+    const double doubted = plan_measured_factor(p.measured, &other);
     assert_true(doubted > exp(logs / count) * 1.01 && doubted < exp(logs / count) * 1.3);
     other.schedule.method = method_find("naive", 5);
-    assert_true(plan_measured_factor(p.measured, &other, p.row->size) == 1);
+    assert_true(plan_measured_factor(p.measured, &other) == 1);
     job_end(j);
     job_end(l.job);
 }
@@ -249,7 +250,7 @@ static void rows_of_any_beginning_say_nothing_of_packs(void **state) {
     plan streamed = *p.plan;
     streamed.schedule = (schedule){.method = 0};
     schedule_parse(j, "streamed tile=64x8 coarsen=z8,y2 vec=4 time=1", NULL, &streamed.schedule);
-    assert_true(plan_measured_factor(p.measured, &streamed, row.size) == 1);
+    assert_true(plan_measured_factor(p.measured, &streamed) == 1);
     job_end(j);
     job_end(l.job);
 }
@@ -267,8 +268,9 @@ static void grids_in_the_cache_say_nothing_of_others(void **state) {
     plan streamed = *p.plan;
     streamed.schedule = (schedule){.method = 0};
     schedule_parse(j, "streamed tile=512 coarsen=y8 vec=4 time=1", NULL, &streamed.schedule);
-    assert_true(plan_measured_factor(p.measured, &streamed, row.size) == 1);
-    assert_true(plan_measured_factor(p.measured, &streamed, small) != 1);
+    assert_true(plan_measured_factor(p.measured, &streamed) == 1);
+    p.measured = plan_measured_new(j, p.plan->facts, p.plan->gpu, small);
+    assert_true(plan_measured_factor(p.measured, &streamed) != 1);
     job_end(j);
     job_end(l.job);
 }
