@@ -296,16 +296,15 @@ static const char *in_ranks(const int ranks[3], int dims) {
 static void report(const work *w, const ranks *r, session *s, json *j, text *out) {
     const arrays *a = w->arrays;
     const char *ranks = in_ranks(w->part.ranks, a->info.dims);
-    text_printf(out,
-                "%s: %s of %s in %s on the %s device\n"
-                "  ranks    %d (%s), %s; %s of ghost cells by rank 0 in %s, %s\n"
-                "  plan     %s\n",
-                a->name, counted(w->steps.made, "step"), in_extents(a->size, a->info.dims),
-                in_seconds(w->steps.seconds), s->device.device, r->count, ranks, w->team.engine,
-                counted(w->team.exchanges, "exchange"),
-                in_seconds(w->team.exchange_seconds + w->team.hidden_seconds),
-                ranks_unhidden(w->team.exchange_seconds, w->team.hidden_seconds),
-                sg_kernel_text(w->kernel, SG_TEXT_PLAN));
+    text_printf(out, "%s: %s of %s in %s on the %s device\n", a->name,
+                counted(w->steps.made, "step"), in_extents(a->size, a->info.dims),
+                in_seconds(w->steps.seconds), s->device.device);
+    if (s->options->ranks[0] != 0 || s->options->local_rank) /* else there is a checkpoint */
+        text_printf(out, "  ranks    %d (%s), %s; %s of ghost cells by rank 0 in %s, %s\n",
+                    r->count, ranks, w->team.engine, counted(w->team.exchanges, "exchange"),
+                    in_seconds(w->team.exchange_seconds + w->team.hidden_seconds),
+                    ranks_unhidden(w->team.exchange_seconds, w->team.hidden_seconds));
+    text_printf(out, "  plan     %s\n", sg_kernel_text(w->kernel, SG_TEXT_PLAN));
     json_add(j, "family %s name %s plan %s", sg_kernel_text(w->kernel, SG_TEXT_FAMILY), a->name,
              sg_kernel_text(w->kernel, SG_TEXT_PLAN));
     json_integers(j, "size", a->size, a->info.dims);

@@ -108,7 +108,7 @@ image "$folder/want.pgm" 'P5\n2 1\n7\n' '\004\000'
 same "$folder/want.pgm" "$folder/d.pgm"
 for range in '' 1 1..1 2..1 0..nan 0..inf ..1 0.. 0..1..2 a..b; do
     exits 2 run $cpu "$same" --input "$folder/a.pgm" --output "$folder/no.pgm:$range"
-    says 'what is black and what is white are needed'
+    says 'what is black and what is white are needed after the colon, the lesser first'
 done
 exits 2 run $cpu "$same" --input "$folder/a.pgm" --output "$folder/no.npy:0..1"
 
