@@ -192,6 +192,17 @@ static bool is_one(const program_extent *e) {
     return e->size[0] < 0 && e->size[1] < 0 && e->plus == 1;
 }
 
+/* "a.rows, a.columns, a.entries: the sizes" */
+static void write_sizes(text *t, const program *p) {
+    for (int i = 0; i < p->lists.size_count; i++)
+        text_printf(t, "%sa.%s", i > 0 ? ", " : "//     ", p->lists.sizes[i].name);
+    text_add(t, p->lists.size_count > 1 ? ": the sizes\n" : ": the size\n");
+    for (int i = 0; i < p->parameter_count; i++)
+        text_printf(t, "%sa.parameter[%d].value = %s", i > 0 ? ", " : "//     ", i,
+                    p->parameters[i].name);
+    text_add(t, p->parameter_count > 0 ? "\n" : "");
+}
+
 static void write_arrays(text *t, const program *p) {
     for (int i = 0; i < p->array_count; i++) {
         const program_array *a = &p->arrays[i];
@@ -249,6 +260,11 @@ static void write_blocks(text *t, const program *p, const program_launch *l, int
 static void write_launches(text *t, const program *p) {
     for (int i = 0; i < p->launch_count; i++) {
         const program_launch *l = &p->launches[i];
+        if (l->shared_bytes > 48 * 1024)
+            text_printf(t,
+                        "//     cudaFuncSetAttribute(%s, "
+                        "cudaFuncAttributeMaxDynamicSharedMemorySize, %zu);\n",
+                        l->entry, l->shared_bytes);
         text_printf(t, "//     %s<<<dim3(", l->entry);
         for (int axis = 0; axis < PROGRAM_AXES; axis++) {
             text_add(t, axis > 0 ? ", " : "");
@@ -277,6 +293,7 @@ static const char *write_source(job *j, const pattern *pattern, const pattern_so
     text_add(&t,
              "//\n// To launch it from a file that nvcc compiles and that includes this one, fill "
              "`Arguments a`:\n");
+    write_sizes(&t, p);
     write_arrays(&t, p);
     text_add(&t, "// and launch in this order:\n");
     write_launches(&t, p);

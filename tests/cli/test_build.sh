@@ -445,6 +445,29 @@ reports '"textbook_operations": null'
 exits 0 explain "$folder/cubic.lua" --device cpu --json
 reports '"textbook_operations": null'
 
+begin 'the head of a file has all that its launch needs'
+# head SPEC OPTION…: the first comment of its file.
+head_of() {
+    name=$1
+    shift
+    exits 0 "specs/$name.lua" --gpu H100 --emit source --device cpu --size 4096 -o "$folder/heads" "$@"
+    sed '/^$/,$d' "$folder/heads/$name.cu" >"$folder/head"
+}
+has_line() {
+    grep -qxF "//     $1" "$folder/head" || flunk "no '$1' in: $(cat "$folder/head")"
+}
+head_of scan --schedule 'persistent threads=256 items=20 stages=3'
+has_line 'a.count: the size'
+has_line 'cudaFuncSetAttribute(scan_scan, cudaFuncAttributeMaxDynamicSharedMemorySize, 61488);'
+head_of spmv
+has_line 'a.rows, a.columns, a.entries: the sizes'
+has_line 'a.parameter[0].value = alpha, a.parameter[1].value = beta'
+head_of blur --size 512x512 --method bulk
+has_line '// <cuda.h> has these maps, and -lcuda the function that makes them'
+head_of heat2d5 --size 512x512 --schedule 'streamed vec=1'
+grep -q 'is for grids of which no axis is shorter than the shape' "$folder/head" || flunk "$(cat "$folder/head")"
+grep -q 'multiples of 1' "$folder/head" && flunk 'all numbers are multiples of 1'
+
 begin 'bench measures and writes nothing'
 (cd "$folder" && mkdir empty && cd empty &&
     "$STENCILGEN" bench "$SOURCE/$spec" $small >"$out" 2>"$err") || flunk "$(cat "$err")"
