@@ -192,15 +192,14 @@ static bool is_one(const program_extent *e) {
     return e->size[0] < 0 && e->size[1] < 0 && e->plus == 1;
 }
 
-/* "a.rows, a.columns, a.entries: the sizes" */
-static void write_sizes(text *t, const program *p) {
+/* "with the sizes a.rows, a.columns, a.entries"; then the parameters. */
+static void write_numbers(text *t, const program *p) {
+    text_printf(t, " with the size%s", p->lists.size_count > 1 ? "s" : "");
     for (int i = 0; i < p->lists.size_count; i++)
-        text_printf(t, "%sa.%s", i > 0 ? ", " : "//     ", p->lists.sizes[i].name);
-    text_add(t, p->lists.size_count > 1 ? ": the sizes\n" : ": the size\n");
+        text_printf(t, "%s a.%s", i > 0 ? "," : "", p->lists.sizes[i].name);
+    text_add(t, ":\n");
     for (int i = 0; i < p->parameter_count; i++)
-        text_printf(t, "%sa.parameter[%d].value = %s", i > 0 ? ", " : "//     ", i,
-                    p->parameters[i].name);
-    text_add(t, p->parameter_count > 0 ? "\n" : "");
+        text_printf(t, "//     a.parameter[%d].value: %s\n", i, p->parameters[i].name);
 }
 
 static void write_arrays(text *t, const program *p) {
@@ -292,8 +291,8 @@ static const char *write_source(job *j, const pattern *pattern, const pattern_so
     source_comment(&t, "work", s->work);
     text_add(&t,
              "//\n// To launch it from a file that nvcc compiles and that includes this one, fill "
-             "`Arguments a`:\n");
-    write_sizes(&t, p);
+             "`Arguments a`");
+    write_numbers(&t, p);
     write_arrays(&t, p);
     text_add(&t, "// and launch in this order:\n");
     write_launches(&t, p);

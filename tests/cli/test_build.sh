@@ -457,11 +457,12 @@ has_line() {
     grep -qxF "//     $1" "$folder/head" || flunk "no '$1' in: $(cat "$folder/head")"
 }
 head_of scan --schedule 'persistent threads=256 items=20 stages=3'
-has_line 'a.count: the size'
+grep -q 'fill `Arguments a` with the size a.count:$' "$folder/head" || flunk "$(cat "$folder/head")"
 has_line 'cudaFuncSetAttribute(scan_scan, cudaFuncAttributeMaxDynamicSharedMemorySize, 61488);'
 head_of spmv
-has_line 'a.rows, a.columns, a.entries: the sizes'
-has_line 'a.parameter[0].value = alpha, a.parameter[1].value = beta'
+grep -q 'with the sizes a.rows, a.columns, a.entries:$' "$folder/head" || flunk "$(cat "$folder/head")"
+has_line 'a.parameter[0].value: alpha'
+has_line 'a.parameter[1].value: beta'
 head_of blur --size 512x512 --method bulk
 has_line '// <cuda.h> has these maps, and -lcuda the function that makes them'
 head_of heat2d5 --size 512x512 --schedule 'streamed vec=1'
