@@ -259,18 +259,16 @@ static void write_blocks(text *t, const program *p, const program_launch *l, int
 static void write_launches(text *t, const program *p) {
     for (int i = 0; i < p->launch_count; i++) {
         const program_launch *l = &p->launches[i];
-        if (l->shared_bytes > 48 * 1024)
-            text_printf(t,
-                        "//     cudaFuncSetAttribute(%s, "
-                        "cudaFuncAttributeMaxDynamicSharedMemorySize, %zu);\n",
-                        l->entry, l->shared_bytes);
         text_printf(t, "//     %s<<<dim3(", l->entry);
         for (int axis = 0; axis < PROGRAM_AXES; axis++) {
             text_add(t, axis > 0 ? ", " : "");
             write_blocks(t, p, l, axis);
         }
-        text_printf(t, "), dim3(%d, %d, %d), %zu>>>(a)%s%s\n", l->block[0], l->block[1],
-                    l->block[2], l->shared_bytes,
+        text_printf(t, "), dim3(%d, %d, %d), %zu>>>(a)", l->block[0], l->block[1], l->block[2],
+                    l->shared_bytes);
+        if (l->shared_bytes > 48 * 1024)
+            text_add(t, ", whose cudaFuncAttributeMaxDynamicSharedMemorySize has been set to it");
+        text_printf(t, "%s%s\n",
                     l->lists.resident ? ", with no more blocks than the device runs at a time" : "",
                     l->early ? "; it may begin before the launch ahead of it has ended" : "");
     }
