@@ -347,8 +347,11 @@ static bool check_use(const options *o, const bool *used) {
     if (!takes_specs && o->spec_count > 0)
         return option_misused(command_name(o->command), o->specs[0],
                               "this command takes no argument");
-    if ((o->command == COMMAND_RUN || o->command == COMMAND_REPORT) && o->spec_count > 1)
-        return option_misused(command_name(o->command), o->specs[1], "one spec at a time");
+    const bool runs = o->command == COMMAND_RUN;
+    if ((runs || o->command == COMMAND_REPORT) && o->spec_count > 1)
+        return option_misused(command_name(o->command), o->specs[1],
+                              runs ? "one spec at a time; files of arrays follow --input"
+                                   : "one spec at a time");
     return true;
 }
 
