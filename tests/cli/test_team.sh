@@ -561,7 +561,7 @@ says '--size has 2 extents, but heat3d7 has 3 dimensions'
 clear_results
 
 begin 'a restart has the size of its state'
-refused 2 'and --size another' $again --steps 20 --restart "$folder/state" --size 8x8 --ranks 2
+refused 2 'its grid is 37x13, but --size is 8x8' $again --steps 20 --restart "$folder/state" --size 8x8 --ranks 2
 clear_results
 
 begin 'a restart refuses other values of what steps change'
