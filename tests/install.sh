@@ -63,6 +63,8 @@ there include/stencilgen.h bin/stencilgen share/man/man1/stencilgen.1 \
 for example in "$SOURCE"/examples/gallery/*.* "$SOURCE"/examples/python/*.py "$SOURCE"/docs/gallery/*.png; do
     there "share/doc/stencilgen/${example#"$SOURCE/"}"
 done
+specs=$(sed -n 's/^specs = .* else home.parents\[1\] \/ "\(.*\)" \/ "\(.*\)"$/\1\/\2/p' "$SOURCE/examples/python/grayscott_cupy.py")
+there "share/$specs/grayscott.lua"
 [ -z "$(find "$prefix" -type d -empty)" ] || flunk "there are empty folders: $(find "$prefix" -type d -empty)"
 for part in "$SOURCE"/runtime/stencilgen/*.h; do
     there "include/stencilgen/$(basename "$part")"
