@@ -115,7 +115,7 @@ exits 2 run $cpu "$same" --input "$folder/a.pgm" --output "$folder/no.npy:0..1"
 begin 'an unknown extension is refused before any work'
 for name in u.png u.vtk u.NPY u.npz 'u.' u.npy.gz; do
     exits 2 run $cpu "$same" --input "$folder/a.pgm" --output "$folder/$name"
-    says "is no kind of file that can be written; arrays are written to .npy files, and grids also to .vti, .pvti and .pgm"
+    says "is no kind of file that can be written; arrays are written to .npy files, and grids also to .vti, .pvti and .pgm (.pgm:LOW..HIGH), those of --snapshot also to .png"
     [ ! -e "$folder/$name" ] || flunk 'an output was written'
     cp "$folder/a.pgm" "$folder/$name"
     exits 2 run $cpu "$same" --input "$folder/$name" --output "$folder/b.npy"
