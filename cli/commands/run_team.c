@@ -254,10 +254,14 @@ static int judge_files(const arrays *a) {
         const array *item = &a->items[i];
         if (item->input == NULL)
             continue;
-        if (item->file.kind != DATAFILE_NPY || item->file.npy.fortran ||
-            !is_regular(item->file.file))
+        if (item->file.kind == DATAFILE_NPY && item->file.npy.fortran)
             return complain(EXIT_DATA, item->input,
-                            "ranks read their parts of a .npy file in C order, and this is none");
+                            "it is in Fortran's order; for ranks, --checkpoint and --restart write "
+                            "it in C order, as NumPy's ascontiguousarray makes it");
+        if (item->file.kind != DATAFILE_NPY || !is_regular(item->file.file))
+            return complain(EXIT_DATA, item->input,
+                            "ranks, --checkpoint and --restart need a .npy file in C order, and "
+                            "this is none");
         if (item->file.npy.type != item->type)
             return complain(EXIT_DATA, item->input, "%s is needed, not %s",
                             element_words[item->type].numpy,
@@ -266,7 +270,7 @@ static int judge_files(const arrays *a) {
     for (int i = 0; i < a->output_count; i++)
         if (datafile_kind_of(a->outputs[i].path) == DATAFILE_PGM)
             return complain(EXIT_USAGE, a->outputs[i].path,
-                            "ranks write their parts of .npy, .vti and .pvti files");
+                            "ranks, --checkpoint and --restart write .npy, .vti and .pvti files");
     return a->output_count <= MOST_OUTPUTS && a->count <= CHECKPOINT_ARRAYS
                ? EXIT_DONE
                : complain(EXIT_USAGE, a->spec, "%s has too many arrays for ranks", a->name);
