@@ -495,9 +495,11 @@ for method in naive tiled coarsened register constant cached-halo; do
     grep -q "^[* ] $method " "$out" || flunk "there is no row for $method"
 done
 [ "$(grep -c '^\* [a-z]* ' "$out")" -ge 1 ] || flunk 'no method is marked as chosen'
+grep -q 'estimate for cpu, [0-9]* core' "$out" || flunk 'nothing says that estimates are of the processor'
 
 # A line makes at least 8 steps a launch where nothing says how many.
 exits 0 explain specs/heat1d3.lua --steps 4 --gpu T4
+reports 'estimate for T4,'
 grep -q '(null)' "$out" && flunk "$(cat "$out")"
 exits 2 explain specs/heat1d3.lua --steps 4 --gpu T4 --method temporal
 grep -q 'method temporal: its launches make more steps than the run has' "$err" || flunk "$(cat "$err")"
