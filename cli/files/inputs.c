@@ -179,6 +179,17 @@ static int complain_missing(const arrays *a, const array *item) {
                     name, input_option(item), name, init);
 }
 
+/* With an --init the others begin as 0: of a speed or a density that is rarely meant. */
+static void warn_of_zeros(const arrays *a) {
+    for (int i = 0; i < a->count; i++) {
+        const array *item = &a->items[i];
+        if (item->info.role == SG_READ && !is_changed(a, i) && !array_is_given(item))
+            warn(a->spec, phrase("%s is 0 everywhere: no step changes it, and neither --input nor "
+                                 "--init gives it",
+                                 item->info.name));
+    }
+}
+
 static int default_levels(arrays *a) {
     for (int i = 0; i < a->count; i++) {
         const sg_array_info *w = &a->items[i].info;
@@ -186,8 +197,10 @@ static int default_levels(arrays *a) {
             !array_is_given(&a->items[w->previous]))
             a->items[w->previous].copies = w->reads;
     }
-    if (a->session->options->initials.count > 0)
+    if (a->session->options->initials.count > 0) {
+        warn_of_zeros(a);
         return EXIT_DONE;
+    }
     for (int i = 0; i < a->count; i++) {
         const array *item = &a->items[i];
         if (item->info.role == SG_READ && item->input == NULL && item->copies < 0 &&

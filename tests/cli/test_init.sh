@@ -77,6 +77,12 @@ exits 0 run $cpu "$folder/same3.lua" --size 13x7x5 --init 'u=x + 13 * (y + 7 * z
     --output "$folder/eight.npy"
 cmp -s "$folder/one.npy" "$folder/eight.npy" || flunk 'ranks begin with other values'
 
+begin 'fields that nothing gives are 0, of which a warning says so where they stay it'
+exits 0 run $cpu "$folder/same2.lua" --size 3x2 --init u=x --output "$folder/u.npy"
+says 'warning: c is 0 everywhere: no step changes it, and neither --input nor --init gives it'
+exits 0 run $cpu "$folder/same2.lua" --size 3x2 --init c=x --output "$folder/u.npy"
+[ ! -s "$err" ] || flunk "there is a word of u: $(cat "$err")"
+
 begin 'errors'
 exits 2 run $cpu "$folder/same2.lua" --size 3x2 --init 'u=sine(x)'
 says "--init u:1: error: unknown name 'sine'"
