@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static const struct {
     const char *name, *arguments, *help;
@@ -308,6 +309,10 @@ static bool find_command(options *o) {
         }
     if (strpbrk(word, "./") != NULL)
         return true;
+    if (access(phrase("%s.lua", word), F_OK) == 0) {
+        complain(EXIT_USAGE, NULL, "unknown command '%s'; did you mean %s.lua?", word, word);
+        return false;
+    }
     return unknown("command", word, names + 1, COMMAND_COUNT - 1);
 }
 
