@@ -155,8 +155,8 @@ static bool take_range(binding *b) {
     }
     if (!good)
         return option_misused("--output", b->value,
-                              "what is black and what is white are needed after the colon, as in "
-                              "u.pgm:0..0.4");
+                              "what is black and what is white are needed after the colon, the "
+                              "lesser first, as in u.pgm:0..0.4");
     *colon = '\0';
     b->has_range = true;
     return true;

@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static const struct {
     const char *name, *arguments, *help;
@@ -308,6 +309,10 @@ static bool find_command(options *o) {
         }
     if (strpbrk(word, "./") != NULL)
         return true;
+    if (access(phrase("%s.lua", word), F_OK) == 0) {
+        complain(EXIT_USAGE, NULL, "unknown command '%s'; did you mean %s.lua?", word, word);
+        return false;
+    }
     return unknown("command", word, names + 1, COMMAND_COUNT - 1);
 }
 
@@ -347,8 +352,11 @@ static bool check_use(const options *o, const bool *used) {
     if (!takes_specs && o->spec_count > 0)
         return option_misused(command_name(o->command), o->specs[0],
                               "this command takes no argument");
-    if ((o->command == COMMAND_RUN || o->command == COMMAND_REPORT) && o->spec_count > 1)
-        return option_misused(command_name(o->command), o->specs[1], "one spec at a time");
+    const bool runs = o->command == COMMAND_RUN;
+    if ((runs || o->command == COMMAND_REPORT) && o->spec_count > 1)
+        return option_misused(command_name(o->command), o->specs[1],
+                              runs ? "one spec at a time; files of arrays follow --input"
+                                   : "one spec at a time");
     return true;
 }
 

@@ -18,9 +18,10 @@ install(DIRECTORY specs DESTINATION ${share} FILES_MATCHING PATTERN annotations 
 install(DIRECTORY specs/annotations DESTINATION ${share})
 install(DIRECTORY plans DESTINATION ${share} FILES_MATCHING PATTERN *.plans)
 install(FILES README.md LICENSE TYPE DOC)
-install(DIRECTORY docs DESTINATION ${CMAKE_INSTALL_DOCDIR} FILES_MATCHING PATTERN *.md)
-install(DIRECTORY examples DESTINATION ${CMAKE_INSTALL_DOCDIR} FILES_MATCHING PATTERN *.c
-        PATTERN *.h)
+install(DIRECTORY docs DESTINATION ${CMAKE_INSTALL_DOCDIR} FILES_MATCHING PATTERN *.md
+        PATTERN *.png PATTERN *.svg)
+install(DIRECTORY examples DESTINATION ${CMAKE_INSTALL_DOCDIR} FILES_MATCHING REGEX
+        "[.](c|h|lua|pgm|py)$")
 
 # find_package(stencilgen)
 install(EXPORT stencilgen-shared NAMESPACE stencilgen:: DESTINATION ${package})

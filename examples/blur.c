@@ -120,10 +120,10 @@ static void judge(blur *s, double sharpness) {
             steepest = fmax(steepest, fabs((double)s->image.samples[i] - s->image.samples[i - 1]));
     }
     s->right = furthest <= bound;
-    printf("%lldx%lld pixels, %lld passes: the steepest edge goes from %.1f to %.1f of %d\n"
+    printf("%lldx%lld pixels, %lld pass%s: the steepest edge goes from %.1f to %.1f of %d\n"
            "furthest pixel from the host's result: %.1e, rounding allows %.1e\n",
-           (long long)s->image.width, (long long)s->image.height, (long long)s->passes, sharpness,
-           steepest, s->image.maxval, furthest, bound);
+           (long long)s->image.width, (long long)s->image.height, (long long)s->passes,
+           s->passes == 1 ? "" : "es", sharpness, steepest, s->image.maxval, furthest, bound);
 }
 
 static sg_status soften(blur *s) {

@@ -60,6 +60,12 @@ there include/stencilgen.h bin/stencilgen share/man/man1/stencilgen.1 \
     share/stencilgen/annotations/stencilgen.lua \
     share/doc/stencilgen/README.md share/doc/stencilgen/LICENSE share/doc/stencilgen/docs/spec.md \
     share/doc/stencilgen/examples/heat3d.c
+for example in "$SOURCE"/examples/gallery/*.* "$SOURCE"/examples/python/*.py "$SOURCE"/docs/gallery/*.png; do
+    there "share/doc/stencilgen/${example#"$SOURCE/"}"
+done
+specs=$(sed -n 's/^specs = .* else home.parents\[1\] \/ "\(.*\)" \/ "\(.*\)"$/\1\/\2/p' "$SOURCE/examples/python/grayscott_cupy.py")
+there "share/$specs/grayscott.lua"
+[ -z "$(find "$prefix" -type d -empty)" ] || flunk "there are empty folders: $(find "$prefix" -type d -empty)"
 for part in "$SOURCE"/runtime/stencilgen/*.h; do
     there "include/stencilgen/$(basename "$part")"
 done

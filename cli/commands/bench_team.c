@@ -298,6 +298,10 @@ static int find_size(work *w, session *s, const ranks *r) {
         code = session_code(s, sg_kernel_facts(plan, &w->info));
     if (code == EXIT_DONE && w->info.kind != SG_KIND_GRID)
         code = complain(EXIT_USAGE, w->spec, "it is no stencil, of which alone ranks run parts");
+    if (code == EXIT_DONE && w->info.point_sets > 0)
+        code = complain(EXIT_USAGE, w->spec,
+                        "bench on ranks measures no spec with points; run says how long its steps "
+                        "take");
     if (code == EXIT_DONE && w->info.arrays > MOST_ARRAYS)
         code = complain(EXIT_USAGE, w->spec, "it has too many arrays");
     if (code == EXIT_DONE)

@@ -235,10 +235,12 @@ int checkpoint_begin(options *own, checkpoint *out) {
         return code;
     if (own->schedule == NULL)
         own->schedule = out->plan;
+    int dims = 3; /* the spec's are not known yet */
+    while (dims > own->size_count && out->size[dims - 1] == 1)
+        dims--;
     if (!is_of_size(own, out->size))
-        return complain(EXIT_USAGE, own->restart,
-                        "its size is %" PRId64 "x%" PRId64 "x%" PRId64 ", and --size another",
-                        out->size[0], out->size[1], out->size[2]);
+        return complain(EXIT_USAGE, own->restart, "its grid is %s, but --size is %s",
+                        in_extents(out->size, dims), in_extents(own->size, own->size_count));
     memcpy(own->size, out->size, sizeof own->size);
     own->size_count = 3;
     if (own->steps < out->steps)

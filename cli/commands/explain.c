@@ -173,7 +173,7 @@ static void add_table(const sg_explanation *e, text *out) {
                 "  regs  estimate for %s,\n"
                 "  method      operations a byte     op/byte  B/point   B/block   /block "
                 "/thread  limited by\n",
-                e->arch);
+                e->gpu);
     for (int i = 0; i < e->row_count; i++)
         add_row(&e->rows[i], out);
 }

@@ -254,10 +254,14 @@ static int judge_files(const arrays *a) {
         const array *item = &a->items[i];
         if (item->input == NULL)
             continue;
-        if (item->file.kind != DATAFILE_NPY || item->file.npy.fortran ||
-            !is_regular(item->file.file))
+        if (item->file.kind == DATAFILE_NPY && item->file.npy.fortran)
             return complain(EXIT_DATA, item->input,
-                            "ranks read their parts of a .npy file in C order, and this is none");
+                            "it is in Fortran's order; for ranks, --checkpoint and --restart write "
+                            "it in C order, as NumPy's ascontiguousarray makes it");
+        if (item->file.kind != DATAFILE_NPY || !is_regular(item->file.file))
+            return complain(EXIT_DATA, item->input,
+                            "ranks, --checkpoint and --restart need a .npy file in C order, and "
+                            "this is none");
         if (item->file.npy.type != item->type)
             return complain(EXIT_DATA, item->input, "%s is needed, not %s",
                             element_words[item->type].numpy,
@@ -266,7 +270,7 @@ static int judge_files(const arrays *a) {
     for (int i = 0; i < a->output_count; i++)
         if (datafile_kind_of(a->outputs[i].path) == DATAFILE_PGM)
             return complain(EXIT_USAGE, a->outputs[i].path,
-                            "ranks write their parts of .npy, .vti and .pvti files");
+                            "ranks, --checkpoint and --restart write .npy, .vti and .pvti files");
     return a->output_count <= MOST_OUTPUTS && a->count <= CHECKPOINT_ARRAYS
                ? EXIT_DONE
                : complain(EXIT_USAGE, a->spec, "%s has too many arrays for ranks", a->name);
@@ -296,16 +300,15 @@ static const char *in_ranks(const int ranks[3], int dims) {
 static void report(const work *w, const ranks *r, session *s, json *j, text *out) {
     const arrays *a = w->arrays;
     const char *ranks = in_ranks(w->part.ranks, a->info.dims);
-    text_printf(out,
-                "%s: %s of %s in %s on the %s device\n"
-                "  ranks    %d (%s), %s; %s of ghost cells by rank 0 in %s, %s\n"
-                "  plan     %s\n",
-                a->name, counted(w->steps.made, "step"), in_extents(a->size, a->info.dims),
-                in_seconds(w->steps.seconds), s->device.device, r->count, ranks, w->team.engine,
-                counted(w->team.exchanges, "exchange"),
-                in_seconds(w->team.exchange_seconds + w->team.hidden_seconds),
-                ranks_unhidden(w->team.exchange_seconds, w->team.hidden_seconds),
-                sg_kernel_text(w->kernel, SG_TEXT_PLAN));
+    text_printf(out, "%s: %s of %s in %s on the %s device\n", a->name,
+                counted(w->steps.made, "step"), in_extents(a->size, a->info.dims),
+                in_seconds(w->steps.seconds), s->device.device);
+    if (s->options->ranks[0] != 0 || s->options->local_rank) /* else there is a checkpoint */
+        text_printf(out, "  ranks    %d (%s), %s; %s of ghost cells by rank 0 in %s, %s\n",
+                    r->count, ranks, w->team.engine, counted(w->team.exchanges, "exchange"),
+                    in_seconds(w->team.exchange_seconds + w->team.hidden_seconds),
+                    ranks_unhidden(w->team.exchange_seconds, w->team.hidden_seconds));
+    text_printf(out, "  plan     %s\n", sg_kernel_text(w->kernel, SG_TEXT_PLAN));
     json_add(j, "family %s name %s plan %s", sg_kernel_text(w->kernel, SG_TEXT_FAMILY), a->name,
              sg_kernel_text(w->kernel, SG_TEXT_PLAN));
     json_integers(j, "size", a->size, a->info.dims);

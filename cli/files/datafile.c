@@ -166,7 +166,7 @@ int datafile_judge_name(const char *path, bool reads) {
         reads ? "read" : "written",
         reads ? "arrays are read from .npy files, images, .pgm, and matrices, .mtx"
               : "arrays are written to .npy files, and grids also to .vti, .pvti and .pgm "
-                "(.pgm:LOW..HIGH)");
+                "(.pgm:LOW..HIGH), those of --snapshot also to .png");
 }
 
 /* ---- reading --------------------------------------------------------------------------------- */

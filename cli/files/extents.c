@@ -185,11 +185,15 @@ static bool can_convert(const array *item) {
     return item->file.npy.type < DTYPE_REALS && item->type < DTYPE_REALS;
 }
 
-static int wrong_type(const array *item, bool convert) {
-    const char *hint = can_convert(item) ? "; --convert rounds its numbers"
-                       : convert         ? "; --convert makes reals of reals alone"
-                                         : "";
+static int wrong_type(const array *item) {
     const char *dtype = item->info.dtype, *numpy = element_words[item->type].numpy;
+    const char *other = item->type == DTYPE_BFLOAT16 ? "float32" : numpy;
+    const char *hint = "; --convert rounds its numbers";
+    if (!can_convert(item))
+        hint = phrase("; --convert makes reals of reals alone, NumPy's astype('%s') of any", other);
+    else if (item->file.npy.type == DTYPE_BFLOAT16)
+        hint = "; --convert rounds its numbers; uint16 that are no bits of bfloat16 need NumPy's "
+               "astype('float32')";
     const bool same = strcmp(dtype, numpy) == 0;
     return complain(EXIT_DATA, item->input, "it holds %s, the kernel takes %s%s%s%s%s",
                     element_words[item->file.npy.type].numpy, dtype, same ? "" : " (",
@@ -206,7 +210,7 @@ static int open_input(arrays *a, array *item) {
         return EXIT_DONE;
     const options *o = a->session->options;
     if (!o->convert || !can_convert(item))
-        return wrong_type(item, o->convert);
+        return wrong_type(item);
     const bool parts = o->ranks[0] != 0 || o->local_rank || o->checkpoint != NULL ||
                        o->restart != NULL; /* ranks read parts of files as they are */
     return parts ? complain(EXIT_USAGE, item->input,

@@ -170,6 +170,26 @@ bool arrays_remains(const arrays *a, int index) {
     return is_changed(a, index) || (array_is_written(item) && item->info.reads < 0);
 }
 
+/* Fields may begin with an expression as well. */
+static int complain_missing(const arrays *a, const array *item) {
+    int unused;
+    const char *name = components_title(item->info.name, &unused);
+    const char *init = a->is_grid ? phrase(", or begin with --init %s=0", name) : "";
+    return complain(EXIT_USAGE, a->spec, "%s reads %s; give it with %s %s=FILE.npy%s", a->name,
+                    name, input_option(item), name, init);
+}
+
+/* With an --init the others begin as 0: of a speed or a density that is rarely meant. */
+static void warn_of_zeros(const arrays *a) {
+    for (int i = 0; i < a->count; i++) {
+        const array *item = &a->items[i];
+        if (item->info.role == SG_READ && !is_changed(a, i) && !array_is_given(item))
+            warn(a->spec, phrase("%s is 0 everywhere: no step changes it, and neither --input nor "
+                                 "--init gives it",
+                                 item->info.name));
+    }
+}
+
 static int default_levels(arrays *a) {
     for (int i = 0; i < a->count; i++) {
         const sg_array_info *w = &a->items[i].info;
@@ -177,15 +197,15 @@ static int default_levels(arrays *a) {
             !array_is_given(&a->items[w->previous]))
             a->items[w->previous].copies = w->reads;
     }
-    if (a->session->options->initials.count > 0)
+    if (a->session->options->initials.count > 0) {
+        warn_of_zeros(a);
         return EXIT_DONE;
-    for (int i = 0, unused; i < a->count; i++) {
+    }
+    for (int i = 0; i < a->count; i++) {
         const array *item = &a->items[i];
         if (item->info.role == SG_READ && item->input == NULL && item->copies < 0 &&
             !(a->session->options->restart != NULL && is_changed(a, i)))
-            return complain(EXIT_USAGE, a->spec, "%s reads %s; give it with %s %s=FILE.npy",
-                            a->name, components_title(item->info.name, &unused), input_option(item),
-                            components_title(item->info.name, &unused));
+            return complain_missing(a, item);
     }
     return EXIT_DONE;
 }

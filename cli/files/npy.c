@@ -80,6 +80,7 @@ static bool scan_type(scanner *s, npy *out) {
         text_add_bytes(s->error, name, length < 32 ? length : 32);
         text_printf(s->error, "'%s; ", out->type != DTYPE_COUNT ? " is big endian" : "");
         add_types(s->error);
+        text_add(s->error, ", as NumPy's astype('float32') makes it");
         return false;
     }
     return true;

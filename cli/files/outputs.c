@@ -259,15 +259,36 @@ static bool arrays_is_shown(const arrays *a, int index) {
     return false;
 }
 
+static bool is_left_out(const arrays *a, int index) {
+    return array_is_written(&a->items[index]) && !arrays_is_shown(a, newest(a, index));
+}
+
+/* One line for all components of a field that are left out. */
+static void name_left_out(const arrays *a, int index, text *out) {
+    int unused, before = 0, left = 0, all = 0;
+    const char *field = a->items[index].info.field, *whole = components_title(field, &unused);
+    for (int i = 0; i < a->count; i++) {
+        if (!array_is_written(&a->items[i]) ||
+            strcmp(components_title(a->items[i].info.field, &unused), whole) != 0)
+            continue;
+        all++;
+        left += is_left_out(a, i);
+        before += i < index && is_left_out(a, i);
+    }
+    const bool together = left > 1 || left == all;
+    const char *some = left < all && together ? phrase("%d components ", left) : "";
+    if (before == 0)
+        text_printf(out, "  output   %s: %snot written; name a file with --output %s=FILE\n",
+                    together ? whole : field, some, together ? whole : field);
+}
+
 /* Names the written fields without an --output. */
 static void name_the_rest(const arrays *a, json *j, text *out) {
     json_add(j, "not_written [");
     for (int i = 0; i < a->count && !arrays_is(a, SG_KIND_REDUCE); i++)
-        if (array_is_written(&a->items[i]) && !arrays_is_shown(a, newest(a, i))) {
-            const char *field = a->items[i].info.field;
-            text_printf(out, "  output   %s: not written; name a file with --output %s=FILE\n",
-                        field, field);
-            json_string(j, NULL, field);
+        if (is_left_out(a, i)) {
+            name_left_out(a, i, out);
+            json_string(j, NULL, a->items[i].info.field);
         }
     json_add(j, "]");
 }

@@ -117,16 +117,21 @@ static void add_check(const report *r, text *out) {
     add_unjudged(c, out);
 }
 
+/* "0.98", "0.0043": never 0.00 */
+static const char *share(double of) {
+    return phrase(of < 0.01 ? "%.2g" : "%.2f", of);
+}
+
 static void add_speed(const report *r, const session *s, text *out) {
     const sg_speed *v = &r->speed;
     const words *w = words_of(r->kernel);
     text_printf(out,
-                "  speed    %s %s, %.4g billion %s/s, %s/s, %.2f of a copy%s\n"
+                "  speed    %s %s, %.4g billion %s/s, %s/s, %s of a copy%s\n"
                 "%*s(median of %d on the %s device)\n",
                 in_seconds(v->seconds),
                 v->steps > 1 ? phrase("for %" PRId64 " steps", v->steps) : w->step, v->points / 1e9,
-                w->points, in_bytes(v->bytes), v->of_copy, v->steps > 1 ? " a step" : "", INDENT,
-                "", v->repeats, s->device.device);
+                w->points, in_bytes(v->bytes), share(v->of_copy), v->steps > 1 ? " a step" : "",
+                INDENT, "", v->repeats, s->device.device);
 }
 
 /* `points`: the updates a second of the reported kernel. */
@@ -136,8 +141,9 @@ static void textbook_text(const textbook_row rows[TEXTBOOK_PLANS], double points
         text_printf(out, "%-*s%-*s ", INDENT, i == 0 ? "  textbook" : "", PLAN_WIDTH,
                     r->plan != NULL ? r->plan : r->schedule);
         if (r->measured)
-            text_printf(out, "%s a step, %.2f of a copy; %.2f times as long\n",
-                        in_seconds(r->speed.seconds), r->speed.of_copy, points / r->speed.points);
+            text_printf(out, "%s a step, %s of a copy; %.2f times as long\n",
+                        in_seconds(r->speed.seconds), share(r->speed.of_copy),
+                        points / r->speed.points);
         else
             text_printf(out, "%s\n", r->refusal != NULL ? r->refusal : "failed");
     }

@@ -193,7 +193,8 @@ void tune_report_text(const sg_tuning *t, text *out) {
         add_rows(t, out);
     add_failures(t, out);
     if (!t->finished)
-        text_add(out, "not finished: the same command goes on\n");
+        text_add(out, t->database[0] != '\0' ? "not finished: the same command goes on\n"
+                                             : "not finished\n");
 }
 
 static void json_evaluation(const sg_evaluation *e, json *j) {

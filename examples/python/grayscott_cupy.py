@@ -18,8 +18,9 @@ except Exception:
 
     device, n, rounds = "cpu", 128, 10
 
-spec = Path(__file__).resolve().parents[2] / "specs" / "grayscott.lua"
-grayscott = sg.build(spec, size=(n, n), steps=200, device=device)
+home = Path(__file__).resolve().parents[2]  # of a checkout, or share/doc/stencilgen
+specs = home / "specs" if (home / "specs").exists() else home.parents[1] / "stencilgen" / "specs"
+grayscott = sg.build(specs / "grayscott.lua", size=(n, n), steps=200, device=device)
 
 u = xp.ones((n, n), "float32")
 v = xp.zeros((n, n), "float32")

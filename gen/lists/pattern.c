@@ -192,6 +192,16 @@ static bool is_one(const program_extent *e) {
     return e->size[0] < 0 && e->size[1] < 0 && e->plus == 1;
 }
 
+/* "with the sizes a.rows, a.columns, a.entries"; then the parameters. */
+static void write_numbers(text *t, const program *p) {
+    text_printf(t, " with the size%s", p->lists.size_count > 1 ? "s" : "");
+    for (int i = 0; i < p->lists.size_count; i++)
+        text_printf(t, "%s a.%s", i > 0 ? "," : "", p->lists.sizes[i].name);
+    text_add(t, ":\n");
+    for (int i = 0; i < p->parameter_count; i++)
+        text_printf(t, "//     a.parameter[%d].value: %s\n", i, p->parameters[i].name);
+}
+
 static void write_arrays(text *t, const program *p) {
     for (int i = 0; i < p->array_count; i++) {
         const program_array *a = &p->arrays[i];
@@ -254,8 +264,11 @@ static void write_launches(text *t, const program *p) {
             text_add(t, axis > 0 ? ", " : "");
             write_blocks(t, p, l, axis);
         }
-        text_printf(t, "), dim3(%d, %d, %d), %zu>>>(a)%s%s\n", l->block[0], l->block[1],
-                    l->block[2], l->shared_bytes,
+        text_printf(t, "), dim3(%d, %d, %d), %zu>>>(a)", l->block[0], l->block[1], l->block[2],
+                    l->shared_bytes);
+        if (l->shared_bytes > 48 * 1024)
+            text_add(t, ", whose cudaFuncAttributeMaxDynamicSharedMemorySize has been set to it");
+        text_printf(t, "%s%s\n",
                     l->lists.resident ? ", with no more blocks than the device runs at a time" : "",
                     l->early ? "; it may begin before the launch ahead of it has ended" : "");
     }
@@ -276,7 +289,8 @@ static const char *write_source(job *j, const pattern *pattern, const pattern_so
     source_comment(&t, "work", s->work);
     text_add(&t,
              "//\n// To launch it from a file that nvcc compiles and that includes this one, fill "
-             "`Arguments a`:\n");
+             "`Arguments a`");
+    write_numbers(&t, p);
     write_arrays(&t, p);
     text_add(&t, "// and launch in this order:\n");
     write_launches(&t, p);

@@ -24,6 +24,7 @@ static rounding rounding_of(dtype type) {
    evaluated while the reference is made. */
 typedef struct fact {
     bool uniform, never_negative;
+    bool reads;    /* cells */
     bool compared; /* a comparison depends on it */
     int condition; /* its number + 1; 0: it is none */
     scalar value;  /* of uniform nodes */
@@ -74,6 +75,7 @@ static step step_of(const fact *f, const expr_node *n, expr_id id) {
     if (expr_words[n->op].operands > 0)
         s.never_negative = f[n->operand[0]].never_negative;
     s.distributed = n->op == EXPR_DIVIDE && f[n->operand[1]].uniform;
+    s.as_written = n->op == EXPR_DIVIDE && !f[n->operand[0]].reads;
     return s;
 }
 
@@ -159,8 +161,10 @@ static void find_facts(maker *k, const double *parameters) {
         if (!k->live[id])
             continue;
         f[id].row = -1;
+        f[id].reads = n->op == EXPR_TAP;
         f[id].uniform = n->op != EXPR_TAP && n->op != EXPR_POSITION;
         for (int i = 0; i < expr_words[n->op].operands; i++) {
+            f[id].reads |= f[n->operand[i]].reads;
             f[id].uniform &= f[n->operand[i]].uniform;
             f[n->operand[i]].uses++;
         }

@@ -161,6 +161,7 @@ typedef struct step {
     double terms[2];     /* ADD, SUBTRACT: how many terms each operand sums up */
     scalar constant;     /* CONSTANT, SCALE */
     bool distributed;    /* DIVIDE: the divisor is the same for all cells */
+    bool as_written;     /* DIVIDE: no cell is divided, so no kernel takes a reciprocal */
     bool never_negative; /* the first operand, whatever is rounded */
     int position;        /* POSITION */
     bool exactly;        /* a comparison depends on it: an error of 0 is worth finding */

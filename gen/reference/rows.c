@@ -272,18 +272,29 @@ static bool on_grain(double v) {
     return (grains + HALF) - HALF == grains;
 }
 
+/* Whether a quotient of multiples of the grain is what every kernel has: by a power of two, or
+   where it is whole and kernels divide as the spec does. Such is the x / 2 of x - 2 floor(x / 2).
+ */
+static bool divides_exactly(const step *s, double a, double b) {
+    int exponent;
+    const bool shifts = fabs(frexp(b, &exponent)) == 0.5;
+    return on_grain(a / b * (shifts ? 1 : GRAIN)) && (shifts || s->as_written);
+}
+
 /* Sums of multiples of the grain are exact in any order, as long as their magnitudes together stay
-   small. So are products of such a number with a whole one. Counts of cells are such sums: a
-   comparison with a count can be decided also where the two are equal. */
+   small. So are products of such a number with a whole one, and some quotients. Counts of cells are
+   such sums: a comparison with a count can be decided also where the two are equal. */
 static void settle_exact(const rounding *r, const step *s, row *restrict to, const row *restrict a,
                          const row *restrict b) {
-    const bool scaled = s->code == STEP_SCALE, sum = !scaled && s->code != EXPR_MULTIPLY;
+    const bool scaled = s->code == STEP_SCALE, divided = s->code == EXPR_DIVIDE;
+    const bool sum = s->code == EXPR_ADD || s->code == EXPR_SUBTRACT;
     const scalar *k = &s->constant;
     for (int i = 0; i < LANES; i++) {
         const double va = a->value[i], vb = scaled ? k->value : b->value[i];
         const double ea = a->error[i], eb = scaled ? k->error : b->error[i];
         const bool whole_a = on_grain(va * GRAIN), whole_b = on_grain(vb * GRAIN);
-        const bool serves = sum || whole_b || (whole_a && !scaled);
+        const bool serves =
+            divided ? divides_exactly(s, va, vb) : sum || whole_b || (whole_a && !scaled);
         if (ea == 0 && eb == 0 && serves && on_grain(va) && on_grain(vb) &&
             to->magnitude[i] <= r->exact)
             to->error[i] = 0;
@@ -354,6 +365,6 @@ void row_apply(const rounding *r, const step *s, row *to, const row *a, const ro
                const row *c) {
     apply(r, s, to, a, b, c);
     if (s->exactly && (s->code == STEP_SCALE || s->code == EXPR_ADD || s->code == EXPR_SUBTRACT ||
-                       s->code == EXPR_MULTIPLY))
+                       s->code == EXPR_MULTIPLY || s->code == EXPR_DIVIDE))
         settle_exact(r, s, to, a, b);
 }

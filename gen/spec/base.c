@@ -245,6 +245,10 @@ static int table_concat(lua_State *L) {
    EXPR_OP_COUNT the tangent. */
 static int push_value(lua_State *L, const char *name, expr_op op) {
     spec_check_count(L, name, 1);
+    const char *given = spec_describe(L, 1);
+    if (op != EXPR_OP_COUNT && strcmp(given, "an expression") == 0)
+        spec_fail(L, "%s: expected a number, got an expression: write %s without math.", name,
+                  strchr(name, '.') + 1);
     if (lua_type(L, 1) != LUA_TNUMBER)
         spec_fail_expected(L, name, NULL, "a number", 1);
     const double x = lua_tonumber(L, 1);

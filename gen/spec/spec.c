@@ -405,5 +405,5 @@ spec *spec_load(job *j, const char *path, const char *text, const spec_constants
 }
 
 void spec_need_expression(job *j, const char *path, const char *text) {
-    load_text(j, path, job_print(j, "return %s\n", text), NULL, only_compile);
+    load_text(j, path, job_print(j, "return %s", text), NULL, only_compile);
 }

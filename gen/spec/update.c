@@ -297,6 +297,11 @@ expr_id spec_to_output(lua_State *L, const char *where, const char *name) {
     spec_expr e;
     if (lua_type(L, -1) == LUA_TUSERDATA && luaL_testudata(L, -1, SPEC_FIELD) != NULL)
         spec_fail(L, "%s: expected an expression, got a field; read it as %s(0, ...)", where, name);
+    if (lua_isboolean(L, -1))
+        spec_fail(L,
+                  "%s: expected an expression, got %s; == and ~= decide at once: write eq or ne, "
+                  "and where(condition, a, b)",
+                  where, spec_describe(L, -1));
     if (!spec_to_expr(L, -1, &e))
         spec_fail_expected(L, where, NULL, "an expression", -1);
     if (spec_is_truth(spec_of(L), e.id))

@@ -55,7 +55,8 @@ static void write_map(text *t, const program *program, const program_launch *l, 
     const size_t bytes = program_grid_bytes(program, m->grid); /* the same of all maps */
     const char *cell = bytes == program->element_bytes ? "sizeof(Real)" : "2";
     if (which == 0) {
-        text_add(t, "//     cuuint64_t sizes[3] = {");
+        text_add(t, "//     // <cuda.h> has these maps, and -lcuda the function that makes them\n"
+                    "//     cuuint64_t sizes[3] = {");
         for (int k = 0; k < AXES; k++)
             text_printf(t, "%s%s", k > 0 ? ", " : "",
                         l->grid.axes[k] < 0 ? "1" : extents[l->grid.axes[k]]);
@@ -141,12 +142,19 @@ void source_write_rotation(text *t, const program *program) {
                     "number of the step.\n");
 }
 
-void source_write_pack_note(text *t, const program_launch *l) {
-    if (l->grid.spare > 0)
+/* What a launch with a spare asks of a grid. */
+static void write_needs(text *t, int vector, bool length) {
+    if (vector > 1)
         text_printf(
             t, "// It is for rows of packs: nx and all addresses are multiples of %d elements%s.\n",
-            l->grid.vector,
-            l->grid.needs.width > 0 ? ", and no axis is shorter than the shape" : "");
+            vector, length ? ", and no axis is shorter than the shape" : "");
+    else if (length)
+        text_add(t, "// It is for grids of which no axis is shorter than the shape.\n");
+}
+
+void source_write_pack_note(text *t, const program_launch *l) {
+    if (l->grid.spare > 0)
+        write_needs(t, l->grid.vector, l->grid.needs.width > 0);
     else if (l->grid.vector > 1)
         text_printf(
             t, "// Set a.aligned = 1 where nx and all addresses are multiples of %d elements.\n",

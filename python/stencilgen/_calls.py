@@ -17,6 +17,9 @@ from ._errors import DataError, UsageError, error_of
 
 _launch = lib.sg_launch
 
+# What run takes and a call may be given by mistake.
+_OF_RUN = ("steps", "overwrite", "step", "origin", "whole", "points", "monitors", "every", "until")
+
 
 class Frame:
     """The C structs of one call of a kernel. Calls borrow them, so that none is made twice."""
@@ -121,7 +124,8 @@ class Caller:
         for key in given:
             if key not in self._parameter_index:
                 have = ", ".join([a.keyword for a in self.arrays] + [p.name for p in self.parameters])
-                raise UsageError(f"'{self.name}' has no array or parameter '{key}'; it has {have}")
+                taken = f"; {key}= is for run(…)" if key in _OF_RUN and hasattr(self, "run") else ""
+                raise UsageError(f"'{self.name}' has no array or parameter '{key}'; it has {have}{taken}")
 
     def _set_parameters(self, frame: Frame, given: Mapping[str, float]) -> None:
         self._know(given)

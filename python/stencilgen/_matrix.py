@@ -88,8 +88,8 @@ class Matrix(Handle):
             status = self._from_host(source.tocoo(), out)
         else:
             raise UsageError(
-                f"a {type(source).__name__} is no sparse matrix: give one of scipy.sparse, the path of a .mtx file, "
-                "or a csr matrix of CuPy or PyTorch"
+                f"this {type(source).__name__} is no sparse matrix: give one of scipy.sparse, as scipy.sparse.csr_array(…) "
+                "makes, the path of a .mtx file, or a csr matrix of CuPy or PyTorch"
             )
         self.context.must(status)
         self.handle: int = out.value or 0

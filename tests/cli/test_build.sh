@@ -445,6 +445,30 @@ reports '"textbook_operations": null'
 exits 0 explain "$folder/cubic.lua" --device cpu --json
 reports '"textbook_operations": null'
 
+begin 'the head of a file has all that its launch needs'
+# head SPEC OPTION…: the first comment of its file.
+head_of() {
+    name=$1
+    shift
+    exits 0 "specs/$name.lua" --gpu H100 --emit source --device cpu --size 4096 -o "$folder/heads" "$@"
+    sed '/^$/,$d' "$folder/heads/$name.cu" >"$folder/head"
+}
+has_line() {
+    grep -qxF "//     $1" "$folder/head" || flunk "no '$1' in: $(cat "$folder/head")"
+}
+head_of scan --schedule 'persistent threads=256 items=20 stages=3'
+grep -q 'fill `Arguments a` with the size a.count:$' "$folder/head" || flunk "$(cat "$folder/head")"
+grep -q '61488>>>(a), whose cudaFuncAttributeMaxDynamicSharedMemorySize has been set to it' "$folder/head" || flunk "$(cat "$folder/head")"
+head_of spmv
+grep -q 'with the sizes a.rows, a.columns, a.entries:$' "$folder/head" || flunk "$(cat "$folder/head")"
+has_line 'a.parameter[0].value: alpha'
+has_line 'a.parameter[1].value: beta'
+head_of blur --size 512x512 --method bulk
+has_line '// <cuda.h> has these maps, and -lcuda the function that makes them'
+head_of heat2d5 --size 512x512 --schedule 'streamed vec=1'
+grep -q 'is for grids of which no axis is shorter than the shape' "$folder/head" || flunk "$(cat "$folder/head")"
+grep -q 'multiples of 1' "$folder/head" && flunk 'all numbers are multiples of 1'
+
 begin 'bench measures and writes nothing'
 (cd "$folder" && mkdir empty && cd empty &&
     "$STENCILGEN" bench "$SOURCE/$spec" $small >"$out" 2>"$err") || flunk "$(cat "$err")"
@@ -454,6 +478,7 @@ holds "$folder/empty"
 
 begin 'bench measures what the textbook would do'
 [ "$(grep -c ' a step, .* of a copy; .* times as long$' "$out")" = 4 ] || flunk "$(cat "$out")"
+grep -q ' 0\.00 of a copy' "$out" && flunk 'what is slow has no digit'
 for method in naive tiled coarsened register; do
     grep -q "^  *\(textbook  *\)*$method tile=" "$out" || flunk "there is no $method: $(cat "$out")"
 done
@@ -470,9 +495,11 @@ for method in naive tiled coarsened register constant cached-halo; do
     grep -q "^[* ] $method " "$out" || flunk "there is no row for $method"
 done
 [ "$(grep -c '^\* [a-z]* ' "$out")" -ge 1 ] || flunk 'no method is marked as chosen'
+grep -q 'estimate for cpu, [0-9]* core' "$out" || flunk 'nothing says that estimates are of the processor'
 
 # A line makes at least 8 steps a launch where nothing says how many.
 exits 0 explain specs/heat1d3.lua --steps 4 --gpu T4
+reports 'estimate for T4,'
 grep -q '(null)' "$out" && flunk "$(cat "$out")"
 exits 2 explain specs/heat1d3.lua --steps 4 --gpu T4 --method temporal
 grep -q 'method temporal: its launches make more steps than the run has' "$err" || flunk "$(cat "$err")"

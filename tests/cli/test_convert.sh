@@ -93,7 +93,19 @@ got=$(tail -c "+$((after + 10))" "$folder/still.vti" | head -c 24 | od -An -v -t
 begin 'whole numbers stay apart'
 list f4 "$folder/in.npy" 1 2 3
 exits 3 run $cpu --convert specs/scan.lua --input "$folder/in.npy" --output "$folder/got.npy"
-says 'it holds float32, the kernel takes int32; --convert makes reals of reals alone'
+says "it holds float32, the kernel takes int32; --convert makes reals of reals alone, NumPy's astype('int32') of any"
+list i4 "$folder/in.npy" 1 2 3
+exits 3 run $cpu "$folder/float.lua" --input a="$folder/in.npy" --output b="$folder/got.npy"
+says "it holds int32, the kernel takes float (float32); --convert makes reals of reals alone, NumPy's astype('float32') of any"
+
+begin 'pictures in whole numbers of 8 and of 16 bits'
+bits u2 "$folder/in.npy" 1 255 4095
+exits 3 run $cpu "$folder/float.lua" --input a="$folder/in.npy" --output b="$folder/got.npy"
+says "uint16 that are no bits of bfloat16 need NumPy's astype('float32')"
+LC_ALL=C sed "1s/<u2/|u1/" "$folder/in.npy" >"$folder/bytes.npy"
+exits 3 run $cpu --convert "$folder/float.lua" --input a="$folder/bytes.npy" --output b="$folder/got.npy"
+says "type '|u1'; float32 ('<f4')"
+says "is needed, as NumPy's astype('float32') makes it"
 
 begin 'what does not go with parts of files'
 list f8 "$folder/in.npy" 1 2 3

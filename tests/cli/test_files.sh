@@ -108,14 +108,14 @@ image "$folder/want.pgm" 'P5\n2 1\n7\n' '\004\000'
 same "$folder/want.pgm" "$folder/d.pgm"
 for range in '' 1 1..1 2..1 0..nan 0..inf ..1 0.. 0..1..2 a..b; do
     exits 2 run $cpu "$same" --input "$folder/a.pgm" --output "$folder/no.pgm:$range"
-    says 'what is black and what is white are needed'
+    says 'what is black and what is white are needed after the colon, the lesser first'
 done
 exits 2 run $cpu "$same" --input "$folder/a.pgm" --output "$folder/no.npy:0..1"
 
 begin 'an unknown extension is refused before any work'
 for name in u.png u.vtk u.NPY u.npz 'u.' u.npy.gz; do
     exits 2 run $cpu "$same" --input "$folder/a.pgm" --output "$folder/$name"
-    says "is no kind of file that can be written; arrays are written to .npy files, and grids also to .vti, .pvti and .pgm"
+    says "is no kind of file that can be written; arrays are written to .npy files, and grids also to .vti, .pvti and .pgm (.pgm:LOW..HIGH), those of --snapshot also to .png"
     [ ! -e "$folder/$name" ] || flunk 'an output was written'
     cp "$folder/a.pgm" "$folder/$name"
     exits 2 run $cpu "$same" --input "$folder/$name" --output "$folder/b.npy"

@@ -77,6 +77,12 @@ exits 0 run $cpu "$folder/same3.lua" --size 13x7x5 --init 'u=x + 13 * (y + 7 * z
     --output "$folder/eight.npy"
 cmp -s "$folder/one.npy" "$folder/eight.npy" || flunk 'ranks begin with other values'
 
+begin 'fields that nothing gives are 0, of which a warning says so where they stay it'
+exits 0 run $cpu "$folder/same2.lua" --size 3x2 --init u=x --output "$folder/u.npy"
+says 'warning: c is 0 everywhere: no step changes it, and neither --input nor --init gives it'
+exits 0 run $cpu "$folder/same2.lua" --size 3x2 --init c=x --output "$folder/u.npy"
+[ ! -s "$err" ] || flunk "there is a word of u: $(cat "$err")"
+
 begin 'errors'
 exits 2 run $cpu "$folder/same2.lua" --size 3x2 --init 'u=sine(x)'
 says "--init u:1: error: unknown name 'sine'"
@@ -112,6 +118,22 @@ exits 0 run $cpu "$folder/pair.lua" --size 3x2 --init 'v[1]=1+x+3*y' --init 'v[2
 is w.npy
 npy f4 "$folder/want.npy" '2, 3' 1 2 3 4 5 6
 is second.npy
+
+begin 'components: those without a file are one line of the report'
+cat >"$folder/three.lua" <<'EOF'
+return stencil { name = "three", dims = 1, boundary = "periodic",
+  fields = { v = { use = "inout", components = 3 }, w = { use = "out", components = 2 }, o = "out" },
+  update = function(f) return { v = { f.v[2](1), f.v[3](0), f.v[1](0) }, w = { f.v[1](0), 1 }, o = 2 } end }
+EOF
+exits 0 run $cpu "$folder/three.lua" --size 9 --init v=x --output 'v[2]'="$folder/second.npy"
+reports '  output   v: 2 components not written; name a file with --output v=FILE'
+reports '  output   w: not written; name a file with --output w=FILE'
+reports '  output   o: not written; name a file with --output o=FILE'
+[ "$(grep -c 'not written' "$out")" = 3 ] || flunk "$(cat "$out")"
+exits 0 run $cpu "$folder/three.lua" --size 9 --init v=x --output v="$folder/v3.npy" --output 'w[1]'="$folder/second.npy"
+reports '  output   w[2]: not written; name a file with --output w[2]=FILE'
+
+begin 'components: what does not fit'
 exits 3 run $cpu "$folder/pair.lua" --input v="$folder/want.npy" --output "$folder/w.npy"
 says '2 dimensions, the first of 2, but v has 3: its 2 components and those of the grid'
 exits 2 run $cpu "$folder/pair.lua" --input v="$folder/v.npy" --input 'v[2]'="$folder/want.npy"

@@ -123,6 +123,10 @@ exits 3 $still --steps 4 --convert --points put="$folder/put.npy:$folder/wide.np
 says 'steps x points, not (3, 2) of float64'
 rm -f "$folder/traces.npy" "$folder/o.npy"
 
+begin 'bench on ranks says that it measures no points'
+exits 2 bench $cpu "$folder/still.lua" --size 64 --ranks 2
+says 'bench on ranks measures no spec with points; run says how long its steps take'
+
 begin 'files of points are not replaced'
 cp "$folder/put.npy" "$folder/kept.npy"
 for wrong in "--points take=$folder/put.npy:$folder/put.npy" "--points take=$folder/put.npy:$folder/series.npy" \

@@ -116,7 +116,7 @@ says "no parameter 'ad'; did you mean add?"
 
 begin 'missing, unknown and surplus arrays'
 exits 2 run $cpu "$folder/scaled.lua" --set add=1 --input u="$a"
-says 'scaled reads c; give it with --input c=FILE.npy'
+says 'scaled reads c; give it with --input c=FILE.npy, or begin with --init c=0'
 exits 2 run $cpu "$folder/shift.lua" --input v="$a"
 says "--input 'v': shift reads u"
 exits 2 run $cpu "$folder/shift.lua" --input "$a" --input "$a"

@@ -125,6 +125,7 @@ cmp -s "$folder/p.npy" "$folder/s/before-091.npy" || flunk 'the step before 91 i
 begin 'with checkpoints, which go on counting'
 exits 0 run $cpu "$folder/wave.lua" --size 41x23 --init "$drop" --steps 35 --output u="$folder/a.npy" --every 35 \
     --checkpoint "$folder/state" --snapshot u="$folder/s/c-%03d.npy"
+! grep -q '^  ranks' "$out" || flunk 'there are ranks, which nobody asked for'
 exits 0 run $cpu "$folder/wave.lua" --restart "$folder/state" --steps 91 --output u="$folder/a.npy" --every 7 \
     --snapshot u="$folder/s/c-%03d.npy" --snapshot u="$folder/s/c-%03d.pgm"
 for step in 035 042 091; do

@@ -179,6 +179,8 @@ begin 'no database'
 SG_DATABASE=none
 exits 0 tune $heat --evaluations 1
 reports '  kept in  nothing'
+exits 0 tune specs/blur_wide.lua --device cpu --size 512x512 --budget 1s # too little for all
+grep -q 'the same command goes on' "$out" && flunk 'nothing is kept to go on from'
 
 begin 'a database that is named'
 other=$folder/data/other.db

@@ -324,12 +324,16 @@ begin 'what ranks cannot do is refused'
 heat="specs/heat2d5.lua --input $folder/two.npy --schedule naive --steps 3"
 refused 2 'is no stencil' specs/reduce_sum.lua --input "$folder/one.npy" --ranks 2
 refused 2 '.npy, .vti and .pvti files' $heat --ranks 2 --output "$results/b.pgm"
+refused 2 'ranks, --checkpoint and --restart write .npy' $heat --checkpoint "$results/c" --every 1 --output "$results/b.pgm"
+printf 'P5\n37 13\n255\n%481s' ' ' >"$folder/two.pgm"
+refused 3 'ranks, --checkpoint and --restart need a .npy file in C order, and this is none' specs/heat2d5.lua \
+    --input "$folder/two.pgm" --steps 3 --checkpoint "$results/c" --every 1 --output "$results/b.npy"
 {
     printf '\223NUMPY\001\000\166\000'
     printf "%-117s\n" "{'descr': '<f4', 'fortran_order': True, 'shape': (13, 37), }"
     tail -c 1924 "$folder/two.npy"
 } >"$folder/fortran.npy"
-refused 3 'in C order' specs/heat2d5.lua --input "$folder/fortran.npy" --ranks 2 \
+refused 3 "it is in Fortran's order; for ranks, --checkpoint and --restart write it in C order" specs/heat2d5.lua --input "$folder/fortran.npy" --ranks 2 \
     --output "$results/b.npy"
 refused 2 '2 ranks along z' $heat --ranks 2x1x2 --output "$results/b.npy"
 refused 2 '--checkpoint FILE needs --every N' $heat --ranks 2 --checkpoint "$results/c"
@@ -561,7 +565,7 @@ says '--size has 2 extents, but heat3d7 has 3 dimensions'
 clear_results
 
 begin 'a restart has the size of its state'
-refused 2 'and --size another' $again --steps 20 --restart "$folder/state" --size 8x8 --ranks 2
+refused 2 'its grid is 37x13, but --size is 8x8' $again --steps 20 --restart "$folder/state" --size 8x8 --ranks 2
 clear_results
 
 begin 'a restart refuses other values of what steps change'

@@ -49,6 +49,15 @@ says "unknown option '--meth'; did you mean --method?"
 exits 2 --jsn $spec
 says 'did you mean --json?'
 
+begin 'files of arrays are no specs'
+exits 2 run specs/heat2d5.lua u.npy
+says "run 'u.npy': one spec at a time; files of arrays follow --input"
+
+begin 'a spec without its extension'
+: >"$folder/waves.lua"
+(cd "$folder" && "$STENCILGEN" waves >"$out" 2>"$err")
+says "unknown command 'waves'; did you mean waves.lua?"
+
 begin 'an unknown command names the nearest'
 exits 2 explian $spec
 says "unknown command 'explian'; did you mean explain?"

@@ -157,6 +157,8 @@ def test_what_needs_a_copy_says_so(shift: Any) -> None:
         shift(np.zeros((4, 4, 4), "float32"))
     with pytest.raises(sg.UsageError, match="numpy.asarray"):
         shift([[1.0, 2.0], [3.0, 4.0]])
+    with pytest.raises(sg.UsageError, match=r"no array or parameter 'steps'; it has u, u_next; steps= is for run\(…\)"):
+        shift(u, steps=3)
     with pytest.raises(sg.UsageError, match="has size 7 along x"):
         shift(u, out=np.zeros((8, 7), "float32"))
     readonly = np.zeros((8, 8), "float32")

@@ -274,12 +274,54 @@ static void test_doubtful(void **state) {
     in_job(doubtful_body);
 }
 
+/* x - n floor(x / n), which says of which colour a cell is. */
+static expr_id remainder_of(model *m, expr_id x, double n) {
+    const expr_id quotient = op2(m, EXPR_DIVIDE, x, constant(m, n));
+    const expr_id whole = times(m, constant(m, n), op1(m, EXPR_FLOOR, quotient));
+    return op2(m, EXPR_SUBTRACT, x, whole);
+}
+
+/* The colours of cells are decided everywhere, also where the quotient is whole. */
+static void colours_body(job *j) {
+    enum { LINE = 64 };
+    float cells[LINE + 2 * REACH];
+    bounded out[LINE];
+    for (int i = 0; i < LINE + 2 * REACH; i++)
+        cells[i] = (float)i;
+    for (int n = 2; n <= 10; n++) {
+        model *m = new_model(j, 1, n % 2 == 0 ? DTYPE_FLOAT : DTYPE_DOUBLE);
+        const expr_id x = expr_position_plus(m->pool, POSITION_X, 0);
+        const expr_id colour = op2(m, EXPR_EQ, remainder_of(m, x, n), constant(m, 0));
+        m->outputs[0].value =
+            expr_make(m->pool, EXPR_WHERE, colour, constant(m, 4), constant(m, 7));
+        finish_model(j, m);
+        run(j, m, NULL, (const void *[]){cells}, LINE, out);
+        for (int i = 0; i < LINE; i++)
+            assert_true(out[i].value == ((i + REACH) % n == 0 ? 4 : 7) && out[i].bound == 0);
+    }
+    /* Of cells where the divisor is a power of two: a kernel may multiply them by a reciprocal. */
+    model *m = new_model(j, 1, DTYPE_FLOAT);
+    m->outputs[0].value = op2(m, EXPR_EQ, remainder_of(m, u(m, 0, 0, 0), 4), constant(m, 0));
+    m->outputs[0].value =
+        expr_make(m->pool, EXPR_WHERE, m->outputs[0].value, constant(m, 4), constant(m, 7));
+    finish_model(j, m);
+    run(j, m, NULL, (const void *[]){cells}, LINE, out);
+    for (int i = 0; i < LINE; i++)
+        assert_true(out[i].value == ((i + REACH) % 4 == 0 ? 4 : 7) && out[i].bound == 0);
+}
+
+static void test_colours(void **state) {
+    (void)state;
+    in_job(colours_body);
+}
+
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(test_star),
     cmocka_unit_test(test_double),
     cmocka_unit_test(test_random_expressions),
     cmocka_unit_test(test_awkward_numbers),
     cmocka_unit_test(test_doubtful),
+    cmocka_unit_test(test_colours),
 };
 
 TEST_GROUP(bounds, NULL, NULL)

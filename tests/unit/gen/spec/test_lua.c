@@ -48,6 +48,9 @@ static void test_expressions(void **state) {
          "math.sqrt: argument 1: expected a number, got an expression; of the functions of math, "
          "abs, cos, exp, floor, log, max, min, sin and sqrt take expressions when they are "
          "written without math."},
+        {UPDATE("return math.exp(u(0))"),
+         "math.exp: expected a number, got an expression: write exp without math."},
+        {UPDATE("return math.tan(u(0))"), "math.tan: expected a number, got an expression"},
     };
     EXPECT_ALL(cases);
 }

@@ -13,6 +13,9 @@ static void test_updates(void **state) {
          "...)"},
         {UPDATE("'3'"), 1,
          "the value that update returns: expected an expression, got the string '3'"},
+        {UPDATE("u(0) == 1"), 1,
+         "the value that update returns: expected an expression, got false; == and ~= decide at "
+         "once: write eq or ne, and where(condition, a, b)"},
         {UPDATE("lt(u(0), 1)"), 1,
          "the value that update returns: expected a number, got a condition; use where(condition, "
          "a, b)"},
