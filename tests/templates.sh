@@ -3,7 +3,7 @@
 # next to it. It takes 0.4 s, mostly for the runtime's headers, so of ten templates one, other ones
 # on other days, goes through nvcc, and the others through NVRTC (0.07 s), which compiles what the
 # generator lays out of both. Where there is no nvcc or no NVRTC, the other compiles all. A run has a
-# third of the templates, which is drawn.
+# quarter of the templates, which is drawn.
 # Needs nvcc, in PATH or under CUDA_HOME, or NVRTC. Takes: the path of template_ptx.
 . "$(dirname "$0")/cases.sh"
 cd "$SOURCE" || exit 1
@@ -33,7 +33,7 @@ turn=$(date +%j | sed 's/^0*//')
 for plan in templates/plan.h templates/*/plan.h; do
     for template in "$(dirname "$plan")"/*.cu; do
         turn=$((turn + 1))
-        drawn $turn 3 || continue
+        drawn $turn 4 || continue
         with=NVRTC
         [ ! -x "$nvcc" ] || { [ "$nvrtc" = yes ] && [ $((turn % 10)) != 0 ]; } || with=nvcc
         begin "$with compiles $template"
