@@ -80,6 +80,7 @@ inside() {
         command=$2
         shift 2
         mount -t proc proc "$root/proc" || exit 1
+        mount -t sysfs sysfs "$root/sys" 2>/dev/null # MPI looks there for cores, and complains
         mount -t devpts -o newinstance,ptmxmode=0666 devpts "$root/dev/pts" 2>/dev/null &&
             mount --bind "$root/dev/pts/ptmx" "$root/dev/ptmx"
         exec chroot "$root" "$@" sh -c "cd /src && $command"

@@ -29,10 +29,10 @@ fi
 $pip install --no-compile --timeout 20 --retries 1 'scikit-build-core>=0.10' numpy >"$folder/log" 2>&1 ||
     unable "pip gets neither scikit-build-core nor NumPy here: $(tail -n 1 "$folder/log")"
 
-begin 'pip builds a wheel' # unoptimised, which takes half the time
+begin 'pip builds a wheel' # unoptimised, which takes half the time; Debian 12's pip has no -C
 mkdir "$folder/empty"
 CMAKE_BUILD_PARALLEL_LEVEL=${CMAKE_BUILD_PARALLEL_LEVEL:-2} $pip wheel --no-build-isolation --no-deps \
-    -C cmake.define.CMAKE_C_FLAGS_RELWITHDEBINFO=-O0 \
+    --config-settings=cmake.define.CMAKE_C_FLAGS_RELWITHDEBINFO=-O0 \
     -w "$folder/wheels" "$SOURCE" >"$folder/log" 2>&1 || {
     flunk "$(tail -n 20 "$folder/log")"
     finish
