@@ -86,7 +86,7 @@ template <int array> struct Images {
     // grid. False: nobody reads it.
     __device__ __forceinline__ bool find(int i, int &column, int &row, Point &p) const {
         p.y = 0;
-        if (i < (left + right) * plan::planes) { // beside the rows
+        if (i < (left + right) * plan::planes) { // left and right of the rows
             const int c = i % (left + right);
             p.x = c < left ? c - left : size_x + (c - left);
             p.z = first_row + i / (left + right);

@@ -179,7 +179,7 @@ static int complain_missing(const arrays *a, const array *item) {
                     name, input_option(item), name, init);
 }
 
-/* With an --init the others begin as 0: of a speed or a density that is rarely meant. */
+/* With an --init, all other fields begin as 0, which is rarely meant for a speed or a density. */
 static void warn_of_zeros(const arrays *a) {
     for (int i = 0; i < a->count; i++) {
         const array *item = &a->items[i];

@@ -272,9 +272,9 @@ static bool on_grain(double v) {
     return (grains + HALF) - HALF == grains;
 }
 
-/* Whether a quotient of multiples of the grain is what every kernel has: by a power of two, or
-   where it is whole and kernels divide as the spec does. Such is the x / 2 of x - 2 floor(x / 2).
- */
+/* Whether every kernel has this quotient of two multiples of the grain exactly: the divisor is a
+   power of two, or the quotient is whole and kernels divide as the spec says, as in
+   x - 3 floor(x / 3). */
 static bool divides_exactly(const step *s, double a, double b) {
     int exponent;
     const bool shifts = fabs(frexp(b, &exponent)) == 0.5;

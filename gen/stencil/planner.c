@@ -62,6 +62,7 @@ static bool makes_points(const plan *p) {
 void search_keep(search *s, plan *p) {
     if (s->by_points && !makes_points(p)) {
         search_refuse(s, "it adds in another order than the update as it is written");
+        job_drop(s->job, p, sizeof *p);
         return;
     }
     if (p->pass_count == 0)

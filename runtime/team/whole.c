@@ -1,5 +1,5 @@
 /* A whole array in one rank's host memory, handed out to the parts of a team and collected from
-   them. Rows move in pieces, so that the rank which has the array needs little beside it; every
+   them. Rows move in pieces, so that the rank which has the array needs little room besides; every
    exchange serves all ranks, so that none waits long. */
 #include <string.h>
 

@@ -76,7 +76,7 @@ local cases = {
   case("a tile as wide as the grid", "box3d1", "streamed tile=61x8 coarsen=z4,y4 vec=1", {
     { size = { 61, 19, 9 }, steps = 2 }, { size = { 60, 8, 3 } }, { size = { 125, 9, 5 } }, { size = { 2, 3, 2 } },
   }, { boundary = "'zero'" }),
-  -- Sums in double, whose loads depend on where they lie beside sides that give values: packs and single points, rows and
+  -- Sums in double, whose loads depend on where they lie next to sides that give values: packs and single points, rows and
   -- planes all of which lie beyond a side, parts of a grid, guard cells.
   case("loads at the edges, zero", "box3d1", "streamed tile=32x4 coarsen=z4,y2 vec=2", sums_at_edges(3), { boundary = "'zero'", dtype = "double" }),
   case("loads at the edges, constant", "box3d1", "streamed tile=61x4 coarsen=z3,y4 vec=1", sums_at_edges(3), { boundary = "constant(-5/8)", dtype = "double" }),

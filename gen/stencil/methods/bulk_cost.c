@@ -33,9 +33,9 @@ static const struct row_costs {
 } row_costs = {4, 0.955, 0.99, 24, 1.045, 0.6, 0.75e-6, 0.37e-6, 3e-6, 1.5};
 
 /* Where images are found: instructions in 3D, of each row that a thread reads and of each cell of
-   it beside the thread's points; how many times the instructions in 2D (7x7 filters, 4096² and
-   8192², beside `streamed`); how much longer where the spare makes the points (333³, 7 points).
-   H200. */
+   it to the left and right of the thread's points; how many times the instructions in 2D (7x7
+   filters, 4096² and 8192², compared with `streamed`); how much longer where the spare makes the
+   points (333³, 7 points). H200. */
 static const struct image_costs {
     double row, beside, flat, spare;
 } image_costs = {3, 1.25, 1.12, 30};
@@ -144,7 +144,7 @@ static filling fill(const plan *p, const int64_t size[AXES], bool rows) {
 }
 
 /* Instructions of a point in 3D where threads find images (templates/bulk_images.cuh): of each row
-   that they read, and of each cell of it beside their points. Warps near an edge hold up the
+   that they read, and of each cell of it next to their points. Warps near an edge hold up the
    others, which keep their pace. */
 static double finding(const plan *p) {
     double instructions = 0;

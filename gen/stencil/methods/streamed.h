@@ -10,7 +10,7 @@ bool streamed_adds_planes(const plan_facts *);
 bool streamed_walks_long(const plan_facts *);
 
 /* Elements that a thread holds of the lines that it reads, and of sums. Counts the packs that it
-   loads, and the elements beside them. */
+   loads, and the elements next to them. */
 int streamed_hold(job *, plan *);
 
 /* Whether some line reaches along x in several planes; what plan.h says of all lines. */

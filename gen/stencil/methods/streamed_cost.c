@@ -207,7 +207,7 @@ static double narrow_rows(const plan *p, const int64_t size[AXES]) {
 }
 
 /* How many times as long where rows are no packs and the registers of as many blocks as were
-   planned are too few for what lies beside each point: 25-point star, float, 511x511x67, H200: 151
+   planned are too few for what lies next to each point: 25-point star, float, 511x511x67, H200: 151
    billion updates a second by packs of 4, and 213 by packs of 2; 17-point star of halves: 194 by 8,
    237 by 4. */
 static double starved(const plan *p, const int64_t size[AXES]) {

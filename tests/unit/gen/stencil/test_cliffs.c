@@ -122,7 +122,7 @@ static const problem problems[] = {
      "streamed tile=16x16 coarsen=z4 vec=1",
      11.0,
      16.2},
-    /* Registers for what lies beside each point, where rows are no packs. */
+    /* Registers for what lies next to each point, where rows are no packs. */
     {"star",
      3,
      4,
