@@ -36,42 +36,11 @@ __device__ __forceinline__ void find_row(const HeldLines &lines, const Arguments
 }
 #endif
 
-#if defined(PLAN_CARRIED)
-// What a step and the next one both need, such as the flux through the face between them: of the
-// points of a row, and of the thread's rows.
-using CarriedRow = Carried[plan::vector];
-using CarriedRows = CarriedRow[plan::lane_y];
+#include "carried_walk.cuh"
 
-template <int j = 0, int i = 0>
-__device__ __forceinline__ void begin_rows(const HeldLines &lines, const Arguments &a,
-                                           CarriedRows &carried) {
-    if constexpr (i < plan::vector) {
+#if !defined(PLAN_CARRIED)
 #if PLAN_QUICK
-        Exact exact;
-        begin_carried(By<Exact, AtLine<j, i>>{{lines}, exact}, a, carried[j][i]);
-#else
-        begin_carried(AtLine<j, i>{lines}, a, carried[j][i]);
-#endif
-        begin_rows<j, i + 1>(lines, a, carried);
-    } else if constexpr (j + 1 < plan::lane_y) {
-        begin_rows<j + 1>(lines, a, carried);
-    }
-}
-#endif
-
-#if PLAN_QUICK
-#if defined(PLAN_CARRIED)
-template <int j, int i = 0, class Numbers>
-__device__ __forceinline__ void update_row_by(Numbers &numbers, const HeldLines &lines,
-                                              const Arguments &a, const CarriedRow &carried,
-                                              CarriedRow &next, Results &out) {
-    if constexpr (i < plan::vector) {
-        const By<Numbers, AtLine<j, i>> at = {{lines}, numbers};
-        update_carried<i>(at, a, carried, next[i], out[i]);
-        update_row_by<j, i + 1>(numbers, lines, a, carried, next, out);
-    }
-}
-#elif defined(PLAN_INTERIOR)
+#if defined(PLAN_INTERIOR)
 template <int j, int i = 0, class Numbers>
 __device__ __forceinline__ void update_row_by(Numbers &numbers, const HeldLines &lines,
                                               const Arguments &a, bool interior,
@@ -104,17 +73,7 @@ __device__ __forceinline__ void update_row(const HeldLines &lines, const Argumen
     }
 }
 #else
-#if defined(PLAN_CARRIED)
-template <int j, int i = 0>
-__device__ __forceinline__ void update_row(const HeldLines &lines, const Arguments &a,
-                                           const CarriedRow &carried, CarriedRow &next,
-                                           Results &out) {
-    if constexpr (i < plan::vector) {
-        update_carried<i>(AtLine<j, i>{lines}, a, carried, next[i], out[i]);
-        update_row<j, i + 1>(lines, a, carried, next, out);
-    }
-}
-#elif defined(PLAN_INTERIOR)
+#if defined(PLAN_INTERIOR)
 template <int j, int i = 0>
 __device__ __forceinline__ void update_row(const HeldLines &lines, const Arguments &a, bool interior,
                                            const Places (&places)[plan::vector], Results &out) {
@@ -150,9 +109,6 @@ template <bool inside, int j = 0>
 template <int j = 0>
 #endif
 __device__ __forceinline__ void make_rows(const HeldLines &lines, const Arguments &a,
-#if defined(PLAN_CARRIED)
-                                          CarriedRows &carried,
-#endif
                                           const Thread &thread, const Stores &stores, int z) {
     if constexpr (j < plan::lane_y) {
         Results out;
@@ -174,12 +130,6 @@ __device__ __forceinline__ void make_rows(const HeldLines &lines, const Argument
             update_row<j>(lines, a, false, places, out);
         }
 #endif
-#elif defined(PLAN_CARRIED)
-        CarriedRow next;
-        update_row<j>(lines, a, carried[j], next, out);
-#pragma unroll
-        for (int i = 0; i < plan::vector; ++i)
-            carried[j][i] = next[i];
 #else
         update_row<j>(lines, a, out);
 #endif
@@ -188,8 +138,6 @@ __device__ __forceinline__ void make_rows(const HeldLines &lines, const Argument
             stores.put(a, thread, j, z, all ? all_points : thread.stay[j], out);
 #if defined(PLAN_INTERIOR)
         make_rows<inside, j + 1>(lines, a, thread, stores, z);
-#elif defined(PLAN_CARRIED)
-        make_rows<j + 1>(lines, a, carried, thread, stores, z);
 #else
         make_rows<j + 1>(lines, a, thread, stores, z);
 #endif
@@ -226,6 +174,8 @@ __device__ __forceinline__ bool is_together(const Arguments &a, const Thread &th
 }
 #endif
 
+#endif
+
 extern "C" __global__ void __launch_bounds__(plan::threads, plan::blocks)
     STENCIL_KERNEL(const __grid_constant__ Arguments a) {
 #if !PLAN_PACKS
@@ -242,6 +192,9 @@ extern "C" __global__ void __launch_bounds__(plan::threads, plan::blocks)
         need_registers<PLAN_NEEDS>(reinterpret_cast<volatile unsigned *>(a.grid[0].data));
 #endif
 #endif
+#if defined(PLAN_CARRIED)
+    walk_carrying(a);
+#else
     Thread thread;
     if (!thread.place(a))
         return;
@@ -265,20 +218,6 @@ extern "C" __global__ void __launch_bounds__(plan::threads, plan::blocks)
             ++step;
         }
     }
-#elif defined(PLAN_CARRIED)
-    CarriedRows carried;
-    lines.arrive(a, thread, thread.z, end);
-    begin_rows(lines, a, carried);
-#pragma unroll 1
-    for (int step = 0;;) {
-        make_rows(lines, a, carried, thread, stores, thread.z + step);
-        lines.advance();
-        stores.advance(a);
-        ++step;
-        if (step >= plan::walk || step >= thread.steps)
-            break;
-        lines.arrive(a, thread, thread.z + step, end);
-    }
 #else
 #pragma unroll 1
     for (int step = 0; step < plan::walk && step < thread.steps; ++step) {
@@ -291,5 +230,6 @@ extern "C" __global__ void __launch_bounds__(plan::threads, plan::blocks)
         lines.advance();
         stores.advance(a);
     }
+#endif
 #endif
 }

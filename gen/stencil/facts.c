@@ -157,6 +157,17 @@ static void count_neighbours(plan_facts *f, job *j, int value) {
             note_carried(f, live, c->neighbours[i].by);
 }
 
+/* Whether a thread may store points and then make them again: no result may lie where a step reads.
+ */
+static bool may_repeat(job *j, const model *m) {
+    bool may = true;
+    for (int o = 0; o < m->output_count; o++)
+        for (int previous = 0; previous <= 1; previous++)
+            may = may && (model_array_of(m, m->outputs[o].field, previous) < 0 ||
+                          !model_writes_in_place(j, m, o, previous));
+    return may;
+}
+
 static void count_carried(plan_facts *f, job *j) {
     const carried *c = f->carried = carried_find(j, f->model, f->roots, f->model->dims - 1);
     if (c == NULL)
@@ -164,6 +175,8 @@ static void count_carried(plan_facts *f, job *j) {
     count_shared(c->model, j, c->live, f->apart_operations);
     count_shared(c->model, j, c->steady, f->carried_operations);
     calls_count(j, c->model, c->steady, 1, f->carried_calls);
+    f->share_quotients = calls_share_quotients(j, c->model, c->steady);
+    f->may_repeat = may_repeat(j, f->model);
     f->carried_rows = job_array(j, (size_t)c->model->pool->count, sizeof *f->carried_rows);
     note_carried(f, c->steady, 0);
     for (int i = 0; i < c->count; i++)

@@ -96,6 +96,8 @@ typedef struct plan_facts {
     double carried_operations[CALL_PACKS], apart_operations[CALL_PACKS]; /* sums and products of a
                                      point with that, and without: as costs count them */
     expr_work carried_calls[CALL_PACKS];
+    bool share_quotients;   /* those that are left of such a step, by neighbouring points */
+    bool may_repeat;        /* such a step may be made again after it has stored */
     plan_row *carried_rows; /* as rows: of what such a step reads */
     int carried_row_count;
     int quotients;            /* divisions by what differs from point to point, and roots of it */
@@ -120,6 +122,8 @@ plan_facts *plan_facts_new(job *, const model *);
 void calls_count(job *, const model *, const bool *live, int steps, expr_work out[CALL_PACKS]);
 /* The share of sums and products that is left where packs, and steps of a walk, share them. */
 void calls_sharing(job *, const model *, const bool *live, int steps, double out[CALL_PACKS]);
+/* Whether neighbouring points along x have divisions or roots in common. */
+bool calls_share_quotients(job *, const model *, const bool *live);
 expr_work calls_uniform(job *, const model *, const bool *live);
 
 /* One array as the kernel sees it; arrays that no tap reads are left out. Reaches are along kernel
@@ -162,11 +166,10 @@ typedef struct plan_fused {
     bool corners; /* 3D: some tap leaves its point's row and column in the plane */
 } plan_fused;
 
-/* Of methods whose threads walk with packs of x. What a thread has: rows along y, planes that it
-   fetches ahead of need, and the points of a slab of blocks. What it loads of each plane: packs,
-   and elements next to the packs. */
+/* Of methods whose threads walk with packs of x. What a thread has: rows along y, and planes that
+   it fetches ahead of need. What it loads of each plane: packs, and elements next to the packs. */
 typedef struct plan_streamed {
-    int lane_y, ahead, slab;
+    int lane_y, ahead;
     int packs, beside;
     bool carries; /* steps share what they compute … */
     int together; /* … or are made at once, for what their points have in common */

@@ -122,20 +122,77 @@ static plan *passes_fit(job *j, const passes *p, const schedule *s, const gpu *t
     return out;
 }
 
+/* ---- how far blocks walk --------------------------------------------------------------------- */
+
+enum { LEAST_WALK = 16, MOST_WAVES = 6, FEW_PARTS = 6 };
+
+static void try_walk(search *s, const plan *fitting, int walk) {
+    plan *p = job_alloc(s->job, sizeof *p);
+    *p = *fitting;
+    plan_set_walk(p, walk);
+    plan_cost(p, s->size);
+    search_keep(s, p);
+}
+
+static void try_parts(search *s, const plan *fitting, int axis, double parts) {
+    const double walk = ceil((double)s->size[axis] / parts);
+    try_walk(s, fitting, walk > 65536 ? 65536 : walk < LEAST_WALK ? LEAST_WALK : (int)walk);
+}
+
+/* How far blocks walk decides how many waves of blocks there are. Tried are a few parts of the
+   walked axis, as many parts as fill the multiprocessors once, twice …, and what was measured.
+   `fitting` itself is not kept. */
+static void try_walks(search *s, plan *fitting, int axis) {
+    double columns = 1;
+    for (int k = 0; k < LANE_AXES; k++)
+        if (fitting->axes[k] >= 0 && fitting->axes[k] != axis)
+            columns *= ceil((double)s->size[fitting->axes[k]] / fitting->per_block[k]);
+    const double wave = (double)s->gpu->multiprocessors * plan_resident(fitting);
+    for (int parts = 1; parts <= FEW_PARTS; parts++)
+        try_parts(s, fitting, axis, parts);
+    for (int waves = 1; waves <= MOST_WAVES; waves++) {
+        const double parts = floor(waves * wave / columns);
+        if (parts > FEW_PARTS)
+            try_parts(s, fitting, axis, parts);
+    }
+    for (int i = 0; i < plan_measured_count(s->measured); i++) {
+        const int walk = plan_measured_walk(s->measured, i, fitting);
+        if (walk > 0)
+            try_walk(s, fitting, walk);
+    }
+    job_drop(s->job, fitting, sizeof *fitting);
+}
+
+/* Whether a schedule leaves open how far blocks walk. */
+static bool walks_openly(const search *s, const schedule *of) {
+    const int axis = method_walk(methods[s->method], s->facts->model->dims);
+    return axis >= 0 && of->coarsen[axis] == 0;
+}
+
+static void try_plan(search *s, const schedule *candidate) {
+    const char *refusal;
+    plan *p = plan_fit(s->job, s->facts, candidate, s->gpu, &refusal);
+    if (p == NULL) {
+        search_refuse(s, refusal);
+    } else if (walks_openly(s, candidate)) {
+        try_walks(s, p, method_walk(methods[s->method], s->facts->model->dims));
+    } else {
+        plan_cost(p, s->size);
+        search_keep(s, p);
+    }
+}
+
 /* ---- one step a launch ----------------------------------------------------------------------- */
 
 static void try_schedule(search *s, const schedule *candidate) {
     if (!schedule_set_add(s->job, &s->tried, candidate))
         return;
     const char *refusal;
-    plan *p;
-    if (candidate->passes > 1) {
-        p = passes_fit(s->job, s->passes, candidate, s->gpu, s->size, &refusal);
-    } else {
-        p = plan_fit(s->job, s->facts, candidate, s->gpu, &refusal);
-        if (p != NULL)
-            plan_cost(p, s->size);
+    if (candidate->passes <= 1) {
+        try_plan(s, candidate);
+        return;
     }
+    plan *p = passes_fit(s->job, s->passes, candidate, s->gpu, s->size, &refusal);
     if (p == NULL)
         search_refuse(s, refusal);
     else
@@ -150,7 +207,7 @@ static void try_passes(search *s, schedule *candidate) {
         try_schedule(s, candidate);
     }
     candidate->passes = wanted > 0 ? wanted : all;
-    if (candidate->passes > 1)
+    if (candidate->passes > 1 && !walks_openly(s, candidate))
         try_schedule(s, candidate);
 }
 
@@ -240,45 +297,6 @@ int search_widest_numbers(const search *s) {
     return MAX_PACK_BYTES / (int)dtype_words[s->facts->model->dtype].bytes;
 }
 
-enum { LEAST_WALK = 16, MOST_WAVES = 6, FEW_PARTS = 6 };
-
-static void try_walk(search *s, const plan *fitting, int walk) {
-    plan *p = job_alloc(s->job, sizeof *p);
-    *p = *fitting;
-    plan_set_walk(p, walk);
-    plan_cost(p, s->size);
-    search_keep(s, p);
-}
-
-static void try_parts(search *s, const plan *fitting, int axis, double parts) {
-    const double walk = ceil((double)s->size[axis] / parts);
-    try_walk(s, fitting, walk > 65536 ? 65536 : walk < LEAST_WALK ? LEAST_WALK : (int)walk);
-}
-
-/* How far blocks walk decides how many waves of blocks there are. Tried are a few parts of the
-   walked axis, as many parts as fill the multiprocessors once, twice …, and what was measured.
-   `fitting` itself is not kept. */
-static void try_walks(search *s, plan *fitting, int axis) {
-    double columns = 1;
-    for (int k = 0; k < LANE_AXES; k++)
-        if (fitting->axes[k] >= 0 && fitting->axes[k] != axis)
-            columns *= ceil((double)s->size[fitting->axes[k]] / fitting->per_block[k]);
-    const double wave = (double)s->gpu->multiprocessors * plan_resident(fitting);
-    for (int parts = 1; parts <= FEW_PARTS; parts++)
-        try_parts(s, fitting, axis, parts);
-    for (int waves = 1; waves <= MOST_WAVES; waves++) {
-        const double parts = floor(waves * wave / columns);
-        if (parts > FEW_PARTS)
-            try_parts(s, fitting, axis, parts);
-    }
-    for (int i = 0; i < plan_measured_count(s->measured); i++) {
-        const int walk = plan_measured_walk(s->measured, i, fitting);
-        if (walk > 0)
-            try_walk(s, fitting, walk);
-    }
-    job_drop(s->job, fitting, sizeof *fitting);
-}
-
 void search_fused(search *s, schedule candidate) {
     const int dims = s->facts->model->dims, axis = method_walk(methods[s->method], dims);
     candidate.method = s->method;
@@ -295,16 +313,7 @@ void search_fused(search *s, schedule candidate) {
     candidate.passes = 0;
     if (!schedule_set_add(s->job, &s->tried, &candidate))
         return;
-    const char *refusal;
-    plan *p = plan_fit(s->job, s->facts, &candidate, s->gpu, &refusal);
-    if (p == NULL) {
-        search_refuse(s, refusal);
-    } else if (axis >= 0 && candidate.coarsen[axis] == 0) {
-        try_walks(s, p, axis);
-    } else {
-        plan_cost(p, s->size);
-        search_keep(s, p);
-    }
+    try_plan(s, &candidate);
 }
 
 bool search_leave(search *s, schedule *candidate, int k, int width, int halo) {

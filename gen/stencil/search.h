@@ -84,8 +84,9 @@ enum { SEARCH_TILES = 12 };
 typedef int search_tiles[SEARCH_TILES][AXES];
 
 /* One step a launch: every tile with every coarsening along the walked axis and every vector width,
-   where the constraints leave them open. The lists end with 0. `tiles` has an entry for each number
-   of axes. */
+   where the constraints leave them open. The lists end with 0; one of 0 alone leaves open how far
+   blocks walk, and walks that fill the GPU are tried. `tiles` has an entry for each number of axes.
+ */
 void search_blocks(search *, const search_tiles *tiles, const int *coarsen, const int *vectors);
 
 /* The same with tiles that fit rows of x shorter than several blocks: these cut a row into equal

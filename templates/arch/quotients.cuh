@@ -5,6 +5,8 @@
 // remember whether some number was odd, so that one branch is enough for many of them: it makes all
 // again, exactly. Away from odd numbers the bits are the same.
 struct Exact {
+    static constexpr bool odd = false;
+
     template <class T> __device__ __forceinline__ T reciprocal(T x) { return T(1) / x; }
     template <class T> __device__ __forceinline__ T quotient(T a, T b) { return a / b; }
     __device__ __forceinline__ float root(float x) { return sqrtf(x); }

@@ -13,19 +13,38 @@ for _, dtype in ipairs { "float", "double" } do
   for _, kind in ipairs { dtype, "usual" } do
     for _, boundary in ipairs { "clamp", "periodic" } do
       local pack = dtype == "float" and 4 or 2
+      local schedules = { "streamed tile=" .. 32 * pack .. " coarsen=y8 vec=" .. pack,
+                          "streamed tile=" .. 16 * pack .. " coarsen=y3 vec=2", "naive tile=64x2 vec=1" }
+      local places = { { size = { 260, 19 } }, { size = { 97, 40 } }, { size = { 8, 3 } }, { size = { 3, 1 } } }
+      local inputs = [[fields = { a = { use = "in", values = { ]] .. numbers[kind].a .. [[ } },
+                     b = { use = "in", values = { ]] .. numbers[kind].b .. [[ } }, ]]
+      local name = dtype .. "/" .. (kind == "usual" and kind or "odd") .. "/" .. boundary
       cases[#cases + 1] = {
-        name = "quotients/" .. dtype .. "/" .. (kind == "usual" and kind or "odd") .. "/" .. boundary,
+        name = "quotients/" .. name,
         spec = [[return stencil { name = "quotients", dtype = "]] .. dtype .. [[", boundary = "]] .. boundary .. [[",
-          fields = { a = { use = "in", values = { ]] .. numbers[kind].a .. [[ } },
-                     b = { use = "in", values = { ]] .. numbers[kind].b .. [[ } },
-                     q = "out", r = "out", s = "out", t = "out", w = "out" },
+          ]] .. inputs .. [[ q = "out", r = "out", s = "out", t = "out", w = "out" },
           update = function(f)
             return { q = f.b(0, 0) / f.a(0, 0), r = 1 / f.a(1, 0), s = f.b(0, -1) / f.a(0, 1), t = 2 / f.a(-1, 0),
                      w = sqrt(f.b(0, 0)) + sqrt(f.b(0, 1)) }
           end }]],
-        schedules = { "streamed tile=" .. 32 * pack .. " coarsen=y8 vec=" .. pack,
-                      "streamed tile=" .. 16 * pack .. " coarsen=y3 vec=2", "naive tile=64x2 vec=1" },
-        places = { { size = { 260, 19 } }, { size = { 97, 40 } }, { size = { 8, 3 } }, { size = { 3, 1 } } },
+        schedules = schedules,
+        places = places,
+      }
+      -- Where a step leaves what it divided to the next one, another walk goes on from the first odd number.
+      cases[#cases + 1] = {
+        name = "carried/" .. name,
+        spec = [[return stencil { name = "carried", dtype = "]] .. dtype .. [[", boundary = "]] .. boundary .. [[",
+          ]] .. inputs .. [[ q = "out" },
+          update = function(f)
+            local function through(y)
+              local a, b = 1 / f.a(0, y), 1 / f.a(0, y - 1)
+              local s, t = sqrt(min(f.b(0, y), 9)), sqrt(min(f.b(0, y - 1), 9))
+              return ((s * a + t * b) * (1 / (3 + s + t)) + (b - a) * (1 / (2 + s * t))) / 64
+            end
+            return through(1) - through(0)
+          end }]],
+        schedules = schedules,
+        places = places,
       }
     end
   end

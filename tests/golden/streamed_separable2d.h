@@ -6,7 +6,7 @@
 #define PLAN_SOME_POINTS 1 // of a row alone may be stored
 #define PLAN_HELD_SIDES 0 // for planes that are still to come
 #define PLAN_FLAT 1 // there is no axis y
-#define PLAN_NEEDS 62 // registers, so that blocks do not crowd each other
+#define PLAN_NEEDS 0 // registers, so that blocks do not crowd each other
 #define PLAN_KEEPS 0 // a side that the shape reaches over is fixed
 #define PLAN_GIVES 0
 #define PLAN_CLAMPS 1
@@ -19,7 +19,7 @@ struct plan {
     static constexpr int tile_x = 128, tile_y = 1, tile_z = 1;
     static constexpr int threads_x = 32, threads_y = 1, threads_z = 1;
     static constexpr int threads = threads_x * threads_y * threads_z;
-    static constexpr int blocks = 28; // to leave registers for, a multiprocessor
+    static constexpr int blocks = 32; // to leave registers for, a multiprocessor
     static constexpr int arrays = 1, outputs = 1;
     static constexpr bool all_fixed = false; // every side that the shape reaches over
     static constexpr bool wraps = false, gives_values = false; // some side

@@ -17,6 +17,9 @@ int streamed_hold(job *, plan *);
 bool streamed_holds_sides(text *, const plan *);
 void streamed_write_lines(text *, const plan *);
 
+/* How many points a slab of blocks has, which walk through it together. */
+int streamed_slab(const plan *);
+
 /* Blocks whose walks take turns (plan_ordered_wave); 0: in the order of their numbers. */
 int streamed_ordered_wave(const plan *);
 

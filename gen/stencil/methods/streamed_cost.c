@@ -154,8 +154,8 @@ static double lost(const plan *p, const int64_t size[AXES]) {
     for (int i = 0; i < p->array_count; i++) {
         const plan_array *a = &p->arrays[i];
         sum += costs.lost * (a->low[2] + a->high[2]) / walk;
-        const double rows = p->streamed.slab / ((double)size[0] * walk);
-        if (p->streamed.slab > 0 && rows < (double)size[1])
+        const double rows = streamed_slab(p) / ((double)size[0] * walk);
+        if (rows < (double)size[1])
             sum += (a->low[1] + a->high[1]) / fmax(rows, p->tile[1]);
     }
     return sum;
@@ -163,13 +163,13 @@ static double lost(const plan *p, const int64_t size[AXES]) {
 
 /* How many times as long device memory takes since blocks drift apart. */
 static double drift(const plan *p) {
-    static const double begin = 8; /* rows, where walks take turns */
+    static const double begin = 8;         /* rows, where walks take turns */
+    static const double long_walks = 1.09; /* H200, separable filters of 7x7 to 11x11 */
     const double least = p->axes[1] < 0 ? 4 : 6, walk = p->walk;
     if (streamed_ordered_wave(p) > 0)
         return 1 + costs.drift_ordered * fmax(1 - begin / walk, 0);
-    if (streamed_walks_long(
-            p->facts)) /* none that shows from 8 to 96 rows; short ones begin often */
-        return 1 + costs.begin_long / walk;
+    if (streamed_walks_long(p->facts)) /* the same from 8 to 250 rows; short ones begin often */
+        return long_walks + costs.begin_long / walk;
     const bool sums = p->form->sums; /* read a plane's rows at once */
     const double share = p->axes[1] < 0 ? costs.drift_flat : sums ? 0 : costs.drift * p->high[2];
     return walk > least ? 1 + share * log2(walk / least) : 1;
