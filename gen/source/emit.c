@@ -266,15 +266,19 @@ static bool is_any_quotient(const expr_pool *pool, expr_id id, const bool *varie
     return by->op != EXPR_CONSTANT || fabs(frexp(by->value, &exponent)) != 0.5;
 }
 
+static bool is_reciprocal(const expr_pool *pool, const expr_node *n) {
+    const expr_node *first = expr_get(pool, n->operand[0]);
+    return first->op == EXPR_CONSTANT && first->value == 1;
+}
+
 /* The same, made by `at`. */
 static void write_quotient(writer *w, expr_id id) {
     const expr_node *n = expr_get(w->pool, id);
-    const expr_node *first = expr_get(w->pool, n->operand[0]);
     const char *const a = w->parts[n->operand[0]].shown;
     const char *shown;
     if (n->op == EXPR_SQRT)
         shown = job_print(w->job, "at.root(%s)", a);
-    else if (first->op == EXPR_CONSTANT && first->value == 1)
+    else if (is_reciprocal(w->pool, n))
         shown = job_print(w->job, "at.reciprocal(%s)", w->parts[n->operand[1]].shown);
     else
         shown = job_print(w->job, "at.quotient(%s, %s)", a, w->parts[n->operand[1]].shown);
@@ -371,11 +375,15 @@ static void write_selection(writer *w, expr_id id, const bool *inside) {
     set(w, id, name, LEVEL_PRIMARY);
 }
 
-int emit_count_quotients(job *j, const model *m, const bool *live) {
-    const bool *varies = find_varying(j, m->pool);
+int emit_count_quotients(job *j, const model *m, const bool *live, bool of_two) {
+    const expr_pool *pool = m->pool;
+    const bool *varies = find_varying(j, pool);
     int count = 0;
-    for (int i = 0; i < m->pool->count && m->dtype < DTYPE_WIDE; i++)
-        count += live[i] && is_quotient(m->pool, i, varies);
+    for (int i = 0; i < pool->count && m->dtype < DTYPE_WIDE; i++) {
+        const expr_node *n = expr_get(pool, i);
+        if (live[i] && is_quotient(pool, i, varies))
+            count += !of_two || (n->op == EXPR_DIVIDE && !is_reciprocal(pool, n));
+    }
     return count;
 }
 

@@ -40,8 +40,9 @@ typedef struct emitter {
     const int *uses; /* of nodes, where statements are a part of more; NULL: they are not */
 } emitter;
 
-/* How many live nodes are divisions by what differs from point to point, or roots of it. */
-int emit_count_quotients(job *, const model *, const bool *live);
+/* How many live nodes are divisions by what differs from point to point, or roots of it; `of_two`:
+   those that divide other numbers than 1. */
+int emit_count_quotients(job *, const model *, const bool *live, bool of_two);
 
 /* Whether some are needed for a root, apart from what has names. Those by constants count. */
 bool emit_has_quotients(job *, const emitter *, expr_id root);

@@ -189,7 +189,7 @@ double calls_waiting(const plan *p) {
     static const double few_warps = 3, few_quick = 1.5, enough = 5, many = 12; /* instructions */
     if (p->form->sums || calls_slots(p, p->schedule.vector) < many)
         return 1;
-    const bool quick = p->form->quick != NULL && p->form->quick(p);
+    const bool quick = p->form->quick != NULL && p->form->quick(p, true);
     const bool busy = p->gpu->fma_lanes[p->facts->model->dtype] < 4 * WARP; /* units of few lanes */
     const double warps = p->estimate.blocks_resident * ceil(plan_threads(p) / 32.0) / 4,
                  few = !quick ? few_warps

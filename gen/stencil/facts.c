@@ -112,7 +112,7 @@ static void count_work(plan_facts *f, job *j) {
         f->inside.additions -= count_signs(m, inside);
     }
     f->uniform = calls_uniform(j, m, inside);
-    f->quotients = emit_count_quotients(j, m, inside);
+    f->quotients = emit_count_quotients(j, m, inside, false);
     for (int i = 0; i < 3; i++) {
         calls_count(j, m, inside, 1 << i, f->calls[i]);
         if (m->arranged)
@@ -176,7 +176,8 @@ static void count_carried(plan_facts *f, job *j) {
     count_shared(c->model, j, c->steady, f->carried_operations);
     calls_count(j, c->model, c->steady, 1, f->carried_calls);
     f->share_quotients = calls_share_quotients(j, c->model, c->steady);
-    f->may_repeat = may_repeat(j, f->model);
+    f->quick_steps =
+        may_repeat(j, f->model) && emit_count_quotients(j, c->model, c->steady, true) == 0;
     f->carried_rows = job_array(j, (size_t)c->model->pool->count, sizeof *f->carried_rows);
     note_carried(f, c->steady, 0);
     for (int i = 0; i < c->count; i++)

@@ -63,8 +63,8 @@ struct form {
     const model *(*sums_of)(job *, const plan *); /* whose sums are kept; NULL: the plan's model */
     void (*constants)(text *, const plan *);
     void (*definitions)(text *, const plan *);
-    bool (*quick)(const plan *); /* `at` makes divisions and roots (templates/arch/quotients.cuh);
-                                    NULL: it does not */
+    /* `at` makes divisions and roots (templates/arch/quotients.cuh); NULL: it does not */
+    bool (*quick)(const plan *, bool packs);
     void (*needs)(
         const plan *,
         program_needs *);      /* what a call must have for this kernel; other calls take a spare */

@@ -96,8 +96,8 @@ typedef struct plan_facts {
     double carried_operations[CALL_PACKS], apart_operations[CALL_PACKS]; /* sums and products of a
                                      point with that, and without: as costs count them */
     expr_work carried_calls[CALL_PACKS];
-    bool share_quotients;   /* those that are left of such a step, by neighbouring points */
-    bool may_repeat;        /* such a step may be made again after it has stored */
+    bool share_quotients; /* neighbouring points of such steps do */
+    bool quick_steps; /* they divide nothing but 1, and may be made again after they have stored */
     plan_row *carried_rows; /* as rows: of what such a step reads */
     int carried_row_count;
     int quotients;            /* divisions by what differs from point to point, and roots of it */

@@ -320,12 +320,12 @@ void source_write_kernel(text *t, const plan *p, const program *program, int whi
                          bool packs) {
     const plan_facts *f = p->facts;
     const model *m = f->model;
-    const bool quick = packs && p->form->quick != NULL && p->form->quick(p);
+    const bool quick = p->form->quick != NULL && p->form->quick(p, packs);
     const emitter e = {.model = m,
                        .axes = p->axes,
                        .kernel_arrays = p->kernel_array,
                        .steps = plan_method(p)->fused,
-                       .quick = quick};
+                       .quick = packs && quick}; /* a spare also makes points by themselves */
     if (asks_for_numbers(t->job, m))
         text_add(t, "#include \"numbers.cuh\"\n\n");
     text_printf(t, "#define STENCIL_KERNEL %s\n", program->launches[which].entry);
@@ -361,8 +361,11 @@ void source_write_kernel(text *t, const plan *p, const program *program, int whi
     const bool finishes = p->form->scales && f->scaled != NULL && m->positions != 0;
     if (p->form->points && !finishes) /* source_sums.c asks for places instead */
         write_update(t, m, f, &e);
-    if (p->streamed.carries)
-        carried_write(t, f->carried, &e, packs);
+    if (p->streamed.carries) {
+        emitter of_steps = e;
+        of_steps.quick = quick;
+        carried_write(t, f->carried, &of_steps, packs);
+    }
     if (p->form->sums)
         source_write_sums(t, m, p, &e);
     if (p->form->constant)

@@ -1,11 +1,12 @@
 #define STENCIL_KERNEL flux_kernel
 #define PLAN_PACKS 1 // as plan::packs, for the preprocessor
 #define PLAN_AWAITS 1 // the launch may begin before the one ahead has ended
-#define PLAN_QUICK 1 // quotients and roots of several points ask one question
+#define PLAN_QUICK 0 // quotients and roots of several points ask one question
 #define PLAN_WIDE_SIDES 0 // what lies next to packs comes by packs
 #define PLAN_EARLY 0 // loads at the edges wait for no others
 #define PLAN_SOME_POINTS 0 // of a row alone may be stored
 #define PLAN_HELD_SIDES 0 // for planes that are still to come
+#define PLAN_WAVE 4224 // blocks that run at a time; their walks take turns
 #define PLAN_FLAT 1 // there is no axis y
 #define PLAN_NEEDS 0 // registers, so that blocks do not crowd each other
 #define PLAN_KEEPS 0 // a side that the shape reaches over is fixed
@@ -86,8 +87,8 @@ __device__ __forceinline__ void update_point(const At &at, const Arguments &argu
     const Real u_ym1 = at.template tap<0, 0, 0, -1>();
     const Real t1 = fabsf(u_c);
     const Real u_yp1 = at.template tap<0, 0, 0, 1>();
-    const Real t2 = u_c + (at.quotient(u_ym1, 2.0f + t1) - at.quotient(u_c, 3.0f + fabsf(u_ym1)));
-    const Real t3 = at.quotient(u_c, 2.0f + fabsf(u_yp1)) - at.quotient(u_yp1, 3.0f + t1);
+    const Real t2 = u_c + (u_ym1 / (2.0f + t1) - u_c / (3.0f + fabsf(u_ym1)));
+    const Real t3 = u_c / (2.0f + fabsf(u_yp1)) - u_yp1 / (3.0f + t1);
     const Real u_xp1 = at.template tap<0, 1, 0, 0>();
     out[0] = t2 - t3 + u_xp1 / 8.0f;
 }
@@ -101,7 +102,7 @@ template <class At>
 __device__ __forceinline__ void begin_carried(const At &at, [[maybe_unused]] const Arguments &arguments, Carried &carried) {
     const Real u_c = at.template tap<0, 0, 0, 0>();
     const Real u_ym1 = at.template tap<0, 0, 0, -1>();
-    carried.value0 = at.quotient(u_ym1, 2.0f + fabsf(u_c)) - at.quotient(u_c, 3.0f + fabsf(u_ym1));
+    carried.value0 = u_ym1 / (2.0f + fabsf(u_c)) - u_c / (3.0f + fabsf(u_ym1));
 }
 // Point i of a row, as update_point.
 template <int i, class At>
@@ -109,7 +110,7 @@ __device__ __forceinline__ void update_carried(const At &at, [[maybe_unused]] co
     const Real u_c = at.template tap<0, 0, 0, 0>();
     const Real t1 = fabsf(u_c);
     const Real u_yp1 = at.template tap<0, 0, 0, 1>();
-    const Real t2 = at.quotient(u_c, 2.0f + fabsf(u_yp1)) - at.quotient(u_yp1, 3.0f + t1);
+    const Real t2 = u_c / (2.0f + fabsf(u_yp1)) - u_yp1 / (3.0f + t1);
     const Real u_xp1 = at.template tap<0, 1, 0, 0>();
     next.value0 = t2;
     out[0] = u_c + carried[i].value0 - t2 + u_xp1 / 8.0f;

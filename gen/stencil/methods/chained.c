@@ -119,10 +119,10 @@ static const char *fit(job *j, plan *p) {
     return refusal;
 }
 
-static bool quick(const plan *p) {
+static bool quick(const plan *p, bool packs) {
     const model_chain *c = chain_of(p);
     for (int e = 0; e < c->stage_count; e++)
-        if (c->stages[e].facts->quotients > 0)
+        if (packs && c->stages[e].facts->quotients > 0)
             return true;
     return false;
 }
@@ -130,7 +130,7 @@ static bool quick(const plan *p) {
 /* Of single steps; several were not measured so. Where quotients bind the order only costs: shallow
    water in double takes 1.01 times as long. */
 int chained_ordered_wave(const plan *p) {
-    return has_strips(p) && p->schedule.time == 1 && !quick(p) ? plan_ordered_wave(p) : 0;
+    return has_strips(p) && p->schedule.time == 1 && !quick(p, true) ? plan_ordered_wave(p) : 0;
 }
 
 static const form form_chained = {.file = "chained.cu",

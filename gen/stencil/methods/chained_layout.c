@@ -356,7 +356,7 @@ static void write_stage(text *t, const plan *p, const chain_layout *l, int e) {
     /* Places lie in the grid, but for those of a ring. */
     model placed = *s->model;
     memcpy(placed.sides, p->facts->model->sides, sizeof placed.sides);
-    const bool quick = p->form->quick != NULL && p->form->quick(p);
+    const bool quick = p->form->quick != NULL && p->form->quick(p, true);
     const emitter of = {.model = &placed, .axes = p->axes, .kernel_arrays = arrays, .quick = quick};
     emit_statements(t, &of, s->facts->roots, targets, s->model->output_count);
     text_add(t, "    }\n};\n");
