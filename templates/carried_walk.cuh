@@ -20,6 +20,14 @@ __device__ __forceinline__ AtLine<j, i> point_of(const HeldLines &lines, AsWritt
 }
 #endif
 
+#if defined(PLAN_SHARES)
+template <class Numbers> struct OfRow : Numbers {
+    Shared row; // each number is made before it is read
+};
+#elif PLAN_QUICK
+template <class Numbers> using OfRow = Numbers;
+#endif
+
 using CarriedRow = Carried[plan::vector];
 using CarriedRows = CarriedRow[plan::lane_y];
 
@@ -27,7 +35,7 @@ template <int j = 0, int i = 0, class Numbers>
 __device__ __forceinline__ void begin_rows(Numbers &numbers, const HeldLines &lines, const Arguments &a,
                                            CarriedRows &carried) {
     if constexpr (i < plan::vector) {
-        begin_carried(point_of<j, i>(lines, numbers), a, carried[j][i]);
+        begin_carried<i>(point_of<j, i>(lines, numbers), a, carried[j][i]);
         begin_rows<j, i + 1>(numbers, lines, a, carried);
     } else if constexpr (j + 1 < plan::lane_y) {
         begin_rows<j + 1>(numbers, lines, a, carried);
@@ -92,13 +100,13 @@ __device__ __forceinline__ void walk_carrying(const Arguments &a) {
     if (!thread.place(a))
         return;
 #if PLAN_QUICK
-    const int made = walk<Quick>(a, thread);
+    const int made = walk<OfRow<Quick>>(a, thread);
     if (made < thread.steps) {
         Thread rest; // placed anew, so that the walk before need not hold where it began
         rest.place(a);
         rest.z += made;
         rest.steps -= made;
-        walk<Exact>(a, rest);
+        walk<OfRow<Exact>>(a, rest);
     }
 #else
     walk<AsWritten>(a, thread);

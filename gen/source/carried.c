@@ -241,18 +241,33 @@ static void write_neighbours(text *out, const carried *c, const emitter *e, bool
     }
 }
 
-static void write_values(text *out, const carried *c, const emitter *e) {
-    const char *targets[MOST_CARRIED];
+static void write_values(text *out, const carried *c) {
     text_add(out, "// What a step of the walk has computed for the next one.\nstruct Carried {\n");
-    for (int i = 0; i < c->count; i++) {
+    for (int i = 0; i < c->count; i++)
         text_printf(out, "    Real value%d;\n", i);
+    text_add(out, "};\n");
+}
+
+static void write_beginning(text *out, const carried *c, const emitter *e) {
+    const char *targets[MOST_CARRIED];
+    for (int i = 0; i < c->count; i++)
         targets[i] = job_print(out->job, "carried.value%d =", i);
-    }
-    text_add(out, "};\n// Before the first step.\ntemplate <class At>\n"
+    text_add(out, "// Before the first step, of point i of a row.\ntemplate <int i, class At>\n"
                   "__device__ __forceinline__ void begin_carried(const At &at, [[maybe_unused]] "
                   "const Arguments &arguments, Carried &carried) {\n");
     emit_statements(out, e, c->value, targets, c->count);
     text_add(out, "}\n");
+}
+
+/* Rows of quotients that points share, before the first step and in each one. */
+static void write_shared(text *out, const emit_shared *const shared[2]) {
+    text_add(out, "#define PLAN_SHARES 1 // points of a row share quotients\n"
+                  "// Of point i and those after it.\nstruct Shared {\n");
+    for (int step = 0; step < 2; step++)
+        for (int k = 0; shared[step] != NULL && k < shared[step]->count; k++)
+            text_printf(out, "    Real %s%d[plan::vector + %d];\n", shared[step]->name, k,
+                        shared[step]->width[k]);
+    text_add(out, "};\n");
 }
 
 void carried_write(text *out, const carried *c, const emitter *e, bool packs) {
@@ -260,8 +275,18 @@ void carried_write(text *out, const carried *c, const emitter *e, bool packs) {
     of.model = c->model;
     of.interior = NULL;
     text_add(out, "#define PLAN_CARRIED 1 // steps of the walk share what they compute\n");
-    write_values(out, c, &of);
+    write_values(out, c);
+    const emit_shared *shared[2] = {NULL, NULL};
+    if (packs && e->quick) {
+        const bool *before = expr_live(c->model->pool, out->job, c->value, c->count);
+        shared[0] = emit_find_shared(out->job, c->model, before, "before");
+        shared[1] = emit_find_shared(out->job, c->model, c->steady, "quotient");
+    }
+    if (shared[0] != NULL || shared[1] != NULL)
+        write_shared(out, shared);
     write_neighbours(out, c, &of, packs);
+    of.shared = shared[0];
+    write_beginning(out, c, &of);
     expr_id roots[MAX_FIELDS + MOST_CARRIED];
     const char *targets[MAX_FIELDS + MOST_CARRIED];
     int count = 0;
@@ -274,6 +299,7 @@ void carried_write(text *out, const carried *c, const emitter *e, bool packs) {
         targets[count++] = job_print(out->job, "out[%d] =", o);
     }
     of.names = c->names;
+    of.shared = shared[1];
     text_printf(
         out,
         "// Point i of a row, as update_point.\ntemplate <int i, class At>\n"

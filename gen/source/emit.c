@@ -3,6 +3,7 @@
 #include "gen/source/emit.h"
 
 #include <assert.h>
+#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -238,37 +239,19 @@ static void write_fused(writer *w, expr_id id, int product) {
         name_part(w, id);
 }
 
-/* The nodes that are not the same for all points. */
-static bool *find_varying(job *j, const expr_pool *pool) {
-    bool *varies = job_array(j, (size_t)pool->count, sizeof *varies);
-    for (int i = 0; i < pool->count; i++) {
-        const expr_node *n = expr_get(pool, i);
-        varies[i] = n->op == EXPR_TAP || n->op == EXPR_POSITION;
-        for (int k = 0; k < expr_words[n->op].operands; k++)
-            varies[i] |= varies[n->operand[k]];
-    }
-    return varies;
-}
-
-/* A division by what varies, or a root of it: compilers put a branch behind each. */
-static bool is_quotient(const expr_pool *pool, expr_id id, const bool *varies) {
-    const expr_node *n = expr_get(pool, id);
-    return (n->op == EXPR_SQRT && varies[id]) || (n->op == EXPR_DIVIDE && varies[n->operand[1]]);
-}
-
-/* By a constant, too, unless it is a power of two. */
-static bool is_any_quotient(const expr_pool *pool, expr_id id, const bool *varies) {
-    const expr_node *n = expr_get(pool, id);
-    if (n->op != EXPR_DIVIDE || !varies[id])
-        return is_quotient(pool, id, varies);
-    const expr_node *by = expr_get(pool, n->operand[1]);
-    int exponent;
-    return by->op != EXPR_CONSTANT || fabs(frexp(by->value, &exponent)) != 0.5;
-}
-
-static bool is_reciprocal(const expr_pool *pool, const expr_node *n) {
-    const expr_node *first = expr_get(pool, n->operand[0]);
-    return first->op == EXPR_CONSTANT && first->value == 1;
+/* A quotient that another point of the row may have made. */
+static void write_shared(writer *w, expr_id id) {
+    const emit_shared *s = w->e->shared;
+    const char *name = job_print(w->job, "t%d", ++w->named);
+    const char *place =
+        job_print(w->job, "at.numbers.row.%s%d[i + %d]", s->name, s->row[id], s->place[id]);
+    if (s->again[id] == INT_MAX)
+        text_printf(w->out, "    const Real %s = %s = %s;\n", name, place, w->parts[id].shown);
+    else
+        text_printf(w->out,
+                    "    if constexpr (i < %d)\n        %s = %s;\n    const Real %s = %s;\n",
+                    s->again[id], place, w->parts[id].shown, name, place);
+    set(w, id, name, LEVEL_PRIMARY);
 }
 
 /* The same, made by `at`. */
@@ -278,12 +261,14 @@ static void write_quotient(writer *w, expr_id id) {
     const char *shown;
     if (n->op == EXPR_SQRT)
         shown = job_print(w->job, "at.root(%s)", a);
-    else if (is_reciprocal(w->pool, n))
+    else if (emit_is_reciprocal(w->pool, n))
         shown = job_print(w->job, "at.reciprocal(%s)", w->parts[n->operand[1]].shown);
     else
         shown = job_print(w->job, "at.quotient(%s, %s)", a, w->parts[n->operand[1]].shown);
     set(w, id, shown, LEVEL_PRIMARY);
-    if (w->uses[id] > 1)
+    if (w->e->shared != NULL && w->e->shared->row[id] >= 0)
+        write_shared(w, id);
+    else if (w->uses[id] > 1)
         name_part(w, id);
 }
 
@@ -296,8 +281,7 @@ static void write_operation(writer *w, expr_id id) {
         return;
     }
     shorten(w, n->operand, operands);
-    if (w->e->quick &&
-        (w->e->names != NULL ? is_any_quotient : is_quotient)(w->pool, id, w->varies)) {
+    if (w->e->quick && emit_is_quotient(w->pool, id, w->varies, w->e->names != NULL)) {
         write_quotient(w, id);
         return;
     }
@@ -375,18 +359,6 @@ static void write_selection(writer *w, expr_id id, const bool *inside) {
     set(w, id, name, LEVEL_PRIMARY);
 }
 
-int emit_count_quotients(job *j, const model *m, const bool *live, bool of_two) {
-    const expr_pool *pool = m->pool;
-    const bool *varies = find_varying(j, pool);
-    int count = 0;
-    for (int i = 0; i < pool->count && m->dtype < DTYPE_WIDE; i++) {
-        const expr_node *n = expr_get(pool, i);
-        if (live[i] && is_quotient(pool, i, varies))
-            count += !of_two || (n->op == EXPR_DIVIDE && !is_reciprocal(pool, n));
-    }
-    return count;
-}
-
 /* As expr_live; what only named nodes are made of is not. */
 static bool *unnamed_live(job *j, const expr_pool *pool, const char *const *names,
                           const expr_id *roots, int count) {
@@ -402,11 +374,11 @@ static bool *unnamed_live(job *j, const expr_pool *pool, const char *const *name
 
 bool emit_has_quotients(job *j, const emitter *e, expr_id root) {
     const expr_pool *pool = e->model->pool;
-    const bool *varies = find_varying(j, pool);
+    const bool *varies = emit_varying(j, pool);
     const bool *live = unnamed_live(j, pool, e->names, &root, 1);
     bool some = false;
     for (int i = 0; i < pool->count; i++)
-        some |= live[i] && e->names[i] == NULL && is_any_quotient(pool, i, varies);
+        some |= live[i] && e->names[i] == NULL && emit_is_quotient(pool, i, varies, true);
     return some;
 }
 
@@ -417,7 +389,7 @@ static writer write_parts(text *out, const emitter *e, const expr_id *roots, int
     w.parts = job_array(w.job, (size_t)pool->count, sizeof *w.parts);
     const bool *live = expr_live(pool, w.job, roots, count);
     w.uses = e->uses != NULL ? e->uses : emit_uses(w.job, pool, live, roots, count);
-    w.varies = find_varying(w.job, pool);
+    w.varies = emit_varying(w.job, pool);
     if (e->interior != NULL)
         live = interior_live(w.job, pool, e->interior, roots, count);
     if (e->names != NULL)

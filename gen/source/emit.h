@@ -38,11 +38,8 @@ typedef struct emitter {
     const char *const *names; /* of nodes that are computed before; NULL: none is. Then quick
                                  quotients are also those by constants */
     const int *uses; /* of nodes, where statements are a part of more; NULL: they are not */
+    const struct emit_shared *shared; /* what quick points of a row share; NULL: nothing */
 } emitter;
-
-/* How many live nodes are divisions by what differs from point to point, or roots of it; `of_two`:
-   those that divide other numbers than 1. */
-int emit_count_quotients(job *, const model *, const bool *live, bool of_two);
 
 /* Whether some are needed for a root, apart from what has names. Those by constants count. */
 bool emit_has_quotients(job *, const emitter *, expr_id root);
@@ -83,6 +80,34 @@ typedef struct emit_leaves {
 } emit_leaves;
 void emit_explicit(job *, const model *, const expr_id *roots, int count, const emit_leaves *,
                    expr_pool *to, expr_id *out);
+
+/* ---- quotients.c: divisions and roots, behind each of which compilers put a branch
+ * --------------- */
+
+/* The nodes that are not the same for all points. */
+bool *emit_varying(job *, const expr_pool *);
+
+/* A division by what varies, or a root of it; `by_constants`: of it by a constant, too, unless that
+   is a power of two. */
+bool emit_is_quotient(const expr_pool *, expr_id, const bool *varies, bool by_constants);
+bool emit_is_reciprocal(const expr_pool *, const expr_node *division);
+
+/* How many live nodes are divisions by what differs from point to point, or roots of it; `of_two`:
+   those that divide other numbers than 1, by constants too. */
+int emit_count_quotients(job *, const model *, const bool *live, bool of_two);
+
+/* Quotients that points of a row have in common. Compilers see that where they divide, but not
+   where quick ones do: these are kept at at.numbers.row.name0[i + place], … by point i. */
+enum { MOST_SHARED = 16 };
+typedef struct emit_shared {
+    const char *name;              /* of a row, before its number */
+    int count, width[MOST_SHARED]; /* rows of them, and how much wider than the points one is */
+    int *row, *place;              /* of each node; row −1: it is not shared */
+    int *again; /* from this point of a row on, one before it has made it; INT_MAX: none has */
+} emit_shared;
+
+/* Of the live nodes; NULL where none are shared. */
+const emit_shared *emit_find_shared(job *, const model *, const bool *live, const char *name);
 
 /* carried.c: what each step along an axis has computed before, as a step later. */
 enum { MOST_CARRIED = 32, MOST_NEIGHBOURS = 64 };

@@ -148,18 +148,6 @@ void calls_sharing(job *j, const model *m, const bool *live, int steps, double o
         out[k] = all > 0 ? work[k].units / all : 1;
 }
 
-bool calls_share_quotients(job *j, const model *m, const bool *live) {
-    call *calls = job_array(j, (size_t)m->pool->count + 1, sizeof *calls);
-    expr_work work[CALL_PACKS] = {{0, 0}};
-    const int count = list_calls(j, m, live, false, calls);
-    for (int i = 0; i < count; i++) {
-        const expr_op op = expr_get(m->pool, calls[i].form)->op;
-        calls[i].work = (expr_work){op == EXPR_DIVIDE || op == EXPR_SQRT, 0};
-    }
-    add_shared(calls, count, 1, work);
-    return work[CALL_PACKS - 1].units < work[0].units;
-}
-
 expr_work calls_uniform(job *j, const model *m, const bool *live) {
     call *calls = job_array(j, (size_t)m->pool->count + 1, sizeof *calls);
     const int count = list_calls(j, m, live, false, calls);

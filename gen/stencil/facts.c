@@ -175,7 +175,6 @@ static void count_carried(plan_facts *f, job *j) {
     count_shared(c->model, j, c->live, f->apart_operations);
     count_shared(c->model, j, c->steady, f->carried_operations);
     calls_count(j, c->model, c->steady, 1, f->carried_calls);
-    f->share_quotients = calls_share_quotients(j, c->model, c->steady);
     f->quick_steps =
         may_repeat(j, f->model) && emit_count_quotients(j, c->model, c->steady, true) == 0;
     f->carried_rows = job_array(j, (size_t)c->model->pool->count, sizeof *f->carried_rows);

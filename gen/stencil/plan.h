@@ -96,7 +96,6 @@ typedef struct plan_facts {
     double carried_operations[CALL_PACKS], apart_operations[CALL_PACKS]; /* sums and products of a
                                      point with that, and without: as costs count them */
     expr_work carried_calls[CALL_PACKS];
-    bool share_quotients; /* neighbouring points of such steps do */
     bool quick_steps; /* they divide nothing but 1, and may be made again after they have stored */
     plan_row *carried_rows; /* as rows: of what such a step reads */
     int carried_row_count;
@@ -122,8 +121,6 @@ plan_facts *plan_facts_new(job *, const model *);
 void calls_count(job *, const model *, const bool *live, int steps, expr_work out[CALL_PACKS]);
 /* The share of sums and products that is left where packs, and steps of a walk, share them. */
 void calls_sharing(job *, const model *, const bool *live, int steps, double out[CALL_PACKS]);
-/* Whether neighbouring points along x have divisions or roots in common. */
-bool calls_share_quotients(job *, const model *, const bool *live);
 expr_work calls_uniform(job *, const model *, const bool *live);
 
 /* One array as the kernel sees it; arrays that no tap reads are left out. Reaches are along kernel

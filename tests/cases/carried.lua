@@ -30,6 +30,7 @@ local neighbours = [[
 
 local flat = neighbours:gsub(", z", "")
 local quotients = flat:gsub("at %* left %* right", "at * left / (3 + abs(right))")
+local reciprocals = flat:gsub("at %* left %* right", "at * (1 / (3 + abs(right))) * (1 / (2 + at * at))")
 
 -- A flux that a spec gives by how far the cell beyond the face is: two of its four are another's with the other sign.
 local faces = [[
@@ -43,6 +44,7 @@ local bodies = {
   faces2d = { 2, faces, "f.u(0, 0) + (through(1, 0) + through(-1, 0) + through(0, 1) + through(0, -1)) / 256" },
   neighbours2d = { 2, flat, "f.u(0, 0) + (mu(1, 0) + mu(-1, 0) + mu(0, 1) + mu(0, -1) - 4 * mu(0, 0)) / 64" },
   quotients2d = { 2, quotients, "f.u(0, 0) + (mu(1, 0) + mu(-1, 0) + mu(0, 1) + mu(0, -1) - 4 * mu(0, 0)) / 64" },
+  reciprocals2d = { 2, reciprocals, "f.u(0, 0) + (mu(1, 0) + mu(-1, 0) + mu(0, 1) + mu(0, -1) - 4 * mu(0, 0)) / 64" },
   aside2d = { 2, flat, "f.u(0, 0) + (mu(2, 0) - mu(1, -1) + mu(0, 1) * f.u(0, 0) + mu(0, -1) - 2 * mu(0, 0)) / 64" },
   neighbours3d = { 3, neighbours, "f.u(0, 0, 0) + (mu(1, 0, 0) + mu(-1, 0, 0) + mu(0, 0, 1) + mu(0, 0, -1) + mu(0, 1, 0) - 5 * mu(0, 0, 0)) / 64" },
   flux2d = { 2, flux, "f.u(0, 0) + (through(f.u(0, -1), f.u(0, 0)) - through(f.u(0, 0), f.u(0, 1)) + f.u(-1, 0) * f.u(1, 0)) / 64" },
@@ -95,6 +97,8 @@ for _, boundary in ipairs { "'fixed'", "'zero'", "constant(1/2)", "'clamp'", "'m
   add("neighbours2d", "streamed tile=64 coarsen=y5 vec=1", "double", boundary)
   add("faces2d", "streamed tile=128 coarsen=y8 vec=2", "double", boundary)
   add("quotients2d", "streamed tile=64 coarsen=y8 vec=4", "float", boundary)
+  add("reciprocals2d", "streamed tile=128 coarsen=y8 vec=4", "float", boundary)
+  add("reciprocals2d", "streamed tile=64 coarsen=y7 vec=2", "double", boundary)
   add("aside2d", "streamed tile=128 coarsen=y9 vec=2", "double", boundary)
   add("neighbours3d", "streamed tile=64x4 coarsen=z6,y2 vec=4", "float", boundary)
 end

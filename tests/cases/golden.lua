@@ -114,6 +114,21 @@ cases[#cases + 1] = {
   places = { { size = { 67, 35 } } },
 }
 
+-- The same with reciprocals that neighbouring points share.
+cases[#cases + 1] = {
+  name = "streamed_shares2d",
+  spec = [[return stencil { name = "shares", boundary = "clamp", fields = { a = "in", q = "out" }, update = function(f)
+      local function through(y)
+        local left, right, below = 1 / f.a(0, y), 1 / f.a(1, y), 1 / f.a(0, y - 1)
+        return (left - below) * (1 / (3 + right * right)) * sqrt(left * left + below * below)
+      end
+      return through(1) - through(0)
+    end }]],
+  schedule = "streamed tile=128 coarsen=y8 vec=4 time=1",
+  golden = true,
+  places = { { size = { 67, 35 } } },
+}
+
 -- A filter in passes: the arguments that they share, then the plan.h of each.
 cases[#cases + 1] = {
   name = "passes_filter2d",

@@ -30,16 +30,17 @@ for _, dtype in ipairs { "float", "double" } do
         schedules = schedules,
         places = places,
       }
-      -- Where a step leaves what it divided to the next one, another walk goes on from the first odd number.
+      -- Where a step leaves what it divided to the next one, another walk goes on from the first odd number; and
+      -- neighbouring points share quotients.
       cases[#cases + 1] = {
         name = "carried/" .. name,
         spec = [[return stencil { name = "carried", dtype = "]] .. dtype .. [[", boundary = "]] .. boundary .. [[",
           ]] .. inputs .. [[ q = "out" },
           update = function(f)
             local function through(y)
-              local a, b = 1 / f.a(0, y), 1 / f.a(0, y - 1)
+              local a, b, c = 1 / f.a(0, y), 1 / f.a(0, y - 1), 1 / f.a(1, y)
               local s, t = sqrt(min(f.b(0, y), 9)), sqrt(min(f.b(0, y - 1), 9))
-              return ((s * a + t * b) * (1 / (3 + s + t)) + (b - a) * (1 / (2 + s * t))) / 64
+              return ((s * a + t * b) * (1 / (3 + s + t)) + (c - a) * (1 / (2 + s * t))) / 64
             end
             return through(1) - through(0)
           end }]],

@@ -97,8 +97,8 @@ __device__ __forceinline__ void update_point(const At &at, const Arguments &argu
 struct Carried {
     Real value0;
 };
-// Before the first step.
-template <class At>
+// Before the first step, of point i of a row.
+template <int i, class At>
 __device__ __forceinline__ void begin_carried(const At &at, [[maybe_unused]] const Arguments &arguments, Carried &carried) {
     const Real u_c = at.template tap<0, 0, 0, 0>();
     const Real u_ym1 = at.template tap<0, 0, 0, -1>();

@@ -30,18 +30,16 @@ static const char *lay_thread(job *j, plan *p) {
 /* Quotients and roots of a row of points are made together, if no steps are: shallow water in float
    has 128 registers then instead of 240. Few of them are not worth the second way. Where steps
    leave values to the next one, the second way is another walk: the dam break takes 459 instead of
-   581 µs (H200, 8192²), but shallow water, whose points share their quotients, 572 instead of 505.
-   Points of rows that are no packs share nothing: 585 instead of 844 (8191²). Quotients of two
-   numbers ask more: fluxes by harmonic means take 254 instead of 220, at 8191² 288 instead of 243.
- */
-static bool has_quotients(const plan *p, bool packs) {
+   581 µs (H200, 8192²), and 585 instead of 844 where rows are no packs (8191²); shallow water 467
+   instead of 504. Quotients of two numbers ask more: fluxes by harmonic means take 234 instead of
+   220, at 8191² 288 instead of 243. */
+static bool has_quotients(const plan *p) {
     enum { SOME = 4 };
     const bool few = p->facts->quotients < SOME || p->streamed.together > 1;
-    const bool shared = packs && p->facts->share_quotients;
-    return !few && (!p->streamed.carries || (p->facts->quick_steps && !shared));
+    return !few && (!p->streamed.carries || p->facts->quick_steps);
 }
 static bool quick(const plan *p, bool packs) {
-    return has_quotients(p, packs) && p->schedule.vector > 1 && (packs || p->streamed.carries);
+    return has_quotients(p) && (p->streamed.carries || (packs && p->schedule.vector > 1));
 }
 
 /* Their registers: without branches compilers compute all at once; else one point's values count.
@@ -53,7 +51,7 @@ static int quotients(const plan *p) {
         return 0;
     if (quick(p, true))
         return plan_words(p) * p->schedule.vector * p->facts->quotients * 11 / 10;
-    return has_quotients(p, true) ? plan_words(p) * values : 0;
+    return has_quotients(p) ? plan_words(p) * values : 0;
 }
 
 /* Those of what steps share, of which the points of a row have most in common. Set by shallow water
@@ -225,8 +223,7 @@ static bool loads_early(const plan *p) {
    not gain, and where quotients bind the order only costs: the dam break in double 971 µs instead
    of 923. */
 int streamed_ordered_wave(const plan *p) {
-    return p->axes[1] < 0 && !p->facts->linear && !has_quotients(p, true) ? plan_ordered_wave(p)
-                                                                          : 0;
+    return p->axes[1] < 0 && !p->facts->linear && !has_quotients(p) ? plan_ordered_wave(p) : 0;
 }
 
 /* `packs`: what lies next to packs comes by packs where the shape reaches far; of a row alone some
@@ -356,7 +353,8 @@ static void candidates(search *s) {
     static const int farther[] = {16, 32, 0}, /* what steps share is computed before a walk, too */
         of_waves[] = {16, 0};
     if (s->facts->model->dims == 2 && !s->facts->linear && plan_shares_rows(s->facts->model))
-        search_blocks(s, tiles, sharing_pays(s->facts, s->gpu, pack[0]) ? farther : of_waves, pack);
+        search_blocks(s, tiles, sharing_pays(s->facts, s->gpu, pack[0]) ? farther : of_waves,
+                      sharing_pays(s->facts, s->gpu, pack[0]) ? vectors : pack);
     if (!streamed_walks_long(s->facts))
         return;
     /* The planes before a walk's first and after its last add to sums that nobody takes: the more

@@ -220,13 +220,14 @@ static double starved(const plan *p, const int64_t size[AXES]) {
 
 /* How many times as long a system takes where rows are no packs and a thread's points have more to
    keep apart: what steps share, or a way of their own at the ends of x. 5001x7001, float, H200, by
-   packs of 1, 2 and 4: shallow water 484, 625 and 938 µs, the cavity 392, 341 and 483. Single
-   updates have no more than that: Cahn-Hilliard 271, 234 and 199 (8191²), the acoustic wave with a
-   sponge 413 and 354 by packs of 2 and 4. */
+   packs of 1, 2 and 4: shallow water 484, 625 and 938 µs, the cavity 392, 341 and 483; shallow
+   water that divides quickly 853 and 751 by packs of 1 and 2 (8191²). Single updates have no more
+   than that: Cahn-Hilliard 271, 234 and 199 (8191²), the acoustic wave with a sponge 413 and 354 by
+   packs of 2 and 4. */
 static double kept_apart(const plan *p, const int64_t size[AXES]) {
-    static const double shared = 0.65, ends = 0.33; /* for each point beyond the first */
+    static const double shared = 0.65, quick = 0.1, ends = 0.33; /* of a point beyond the first */
     const double each = !p->facts->model->arranged ? 0
-                        : p->streamed.carries      ? shared
+                        : p->streamed.carries      ? (p->form->quick(p, false) ? quick : shared)
                         : p->facts->ends_of_x      ? ends
                                                    : 0;
     return plan_takes_spare(p, size) ? 1 + each * (p->schedule.vector - 1) : 1;
