@@ -246,16 +246,24 @@ static expr_id rewrite_product(rewriter *r, const expr_node *n) {
     return negative ? make(r, EXPR_NEGATE, product, EXPR_NONE) : product;
 }
 
+/* Signs go outside of products and quotients, and are lost in magnitudes. */
 static expr_id rewrite_other(rewriter *r, expr_id id, const expr_node *n) {
-    expr_id operand[3] = {EXPR_NONE, EXPR_NONE, EXPR_NONE};
-    for (int k = 0; k < expr_words[n->op].operands; k++)
-        operand[k] = r->renamed[n->operand[k]];
     if (n->op == EXPR_MULTIPLY && r->reads[n->operand[0]] && r->reads[n->operand[1]])
         return rewrite_product(r, n);
-    if (!is_product(r, id, n))
-        return expr_make(r->pool, n->op, operand[0], operand[1], operand[2]);
+    const bool odd = n->op == EXPR_MULTIPLY || n->op == EXPR_DIVIDE;
+    bool negative = false;
+    expr_id operand[3] = {EXPR_NONE, EXPR_NONE, EXPR_NONE};
+    for (int k = 0; k < expr_words[n->op].operands; k++) {
+        const expr_id of = n->operand[k];
+        operand[k] = (odd || n->op == EXPR_ABS) && r->reads[of] ? take_sign(r, of, &negative)
+                                                                : r->renamed[of];
+    }
     const expr_id one = expr_constant(r->pool, 1);
-    return make(r, EXPR_MULTIPLY, operand[0], make(r, EXPR_DIVIDE, one, operand[1]));
+    const expr_id made =
+        is_product(r, id, n)
+            ? make(r, EXPR_MULTIPLY, operand[0], make(r, EXPR_DIVIDE, one, operand[1]))
+            : expr_make(r->pool, n->op, operand[0], operand[1], operand[2]);
+    return odd && negative ? make(r, EXPR_NEGATE, made, EXPR_NONE) : made;
 }
 
 static void rewrite_node(rewriter *r, expr_id id) {

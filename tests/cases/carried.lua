@@ -39,9 +39,17 @@ local faces = [[
       return 2 * a * b / (a + b) * (f.u(dx, dy) - f.u(0, 0)) * (a * a + b * b)
     end
 ]]
+-- The same where its sign comes from one difference, in products with numbers, quotients and magnitudes.
+local signs = [[
+    local function through(dx, dy)
+      local g = f.u(dx, dy) - f.u(0, 0)
+      return 3 * g / sqrt(1 + 9 * g * g) + g * abs(g) * (1 / (2 + g * g))
+    end
+]]
 
 local bodies = {
   faces2d = { 2, faces, "f.u(0, 0) + (through(1, 0) + through(-1, 0) + through(0, 1) + through(0, -1)) / 256" },
+  signs2d = { 2, signs, "f.u(0, 0) + (through(1, 0) + through(-1, 0) + through(0, 1) + through(0, -1)) / 64" },
   neighbours2d = { 2, flat, "f.u(0, 0) + (mu(1, 0) + mu(-1, 0) + mu(0, 1) + mu(0, -1) - 4 * mu(0, 0)) / 64" },
   quotients2d = { 2, quotients, "f.u(0, 0) + (mu(1, 0) + mu(-1, 0) + mu(0, 1) + mu(0, -1) - 4 * mu(0, 0)) / 64" },
   reciprocals2d = { 2, reciprocals, "f.u(0, 0) + (mu(1, 0) + mu(-1, 0) + mu(0, 1) + mu(0, -1) - 4 * mu(0, 0)) / 64" },
@@ -99,6 +107,7 @@ for _, boundary in ipairs { "'fixed'", "'zero'", "constant(1/2)", "'clamp'", "'m
   add("quotients2d", "streamed tile=64 coarsen=y8 vec=4", "float", boundary)
   add("reciprocals2d", "streamed tile=128 coarsen=y8 vec=4", "float", boundary)
   add("reciprocals2d", "streamed tile=64 coarsen=y7 vec=2", "double", boundary)
+  add("signs2d", "streamed tile=128 coarsen=y8 vec=4", "float", boundary)
   add("aside2d", "streamed tile=128 coarsen=y9 vec=2", "double", boundary)
   add("neighbours3d", "streamed tile=64x4 coarsen=z6,y2 vec=4", "float", boundary)
 end

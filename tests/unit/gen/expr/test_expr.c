@@ -194,6 +194,36 @@ static void test_faces(void **state) {
     in_job(body_faces);
 }
 
+/* 3g / (2 + |g|) of the difference g: what flows in is less the steeper it is. */
+static expr_id limited(expr_pool *p, int dx) {
+    const expr_id g = expr_make(p, EXPR_SUBTRACT, tap(p, dx), tap(p, 0), NONE);
+    const expr_id steep =
+        expr_make(p, EXPR_ADD, expr_constant(p, 2), expr_make(p, EXPR_ABS, g, NONE, NONE), NONE);
+    const expr_id three = expr_make(p, EXPR_MULTIPLY, expr_constant(p, 3), g, NONE);
+    return expr_make(p, EXPR_DIVIDE, three, steep, NONE);
+}
+
+/* Signs go outside of products with numbers and of quotients, and magnitudes have none. */
+static void body_signs(job *j, void *unused) {
+    (void)unused;
+    expr_pool *p = expr_pool_new(j);
+    const expr_id root = expr_make(p, EXPR_ADD, limited(p, 1), limited(p, -1), NONE);
+    expr_id made;
+    optimise(j, p, DTYPE_FLOAT, &root, 1, &made);
+    const bool *live = expr_live(p, j, &made, 1);
+    const expr_translates t = expr_find_translates(p, j, live);
+    int quotients[2] = {0, 0}; /* and copies */
+    for (expr_id i = 0; i < p->count; i++)
+        if (live[i] && expr_get(p, i)->op == EXPR_DIVIDE)
+            quotients[t.first[i] != i]++;
+    assert_true(quotients[0] == 1 && quotients[1] == 1);
+}
+
+static void test_signs(void **state) {
+    (void)state;
+    in_job(body_signs);
+}
+
 /* Sharing still works after the tables have grown many times, and operands come first. */
 static void body_growth(job *j, void *unused) {
     (void)unused;
@@ -415,10 +445,11 @@ static void test_counts(void **state) {
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(test_sharing),    cmocka_unit_test(test_quotients),
     cmocka_unit_test(test_translates), cmocka_unit_test(test_fluxes),
-    cmocka_unit_test(test_faces),      cmocka_unit_test(test_growth),
-    cmocka_unit_test(test_constants),  cmocka_unit_test(test_not_finite),
-    cmocka_unit_test(test_neutral),    cmocka_unit_test(test_conditions),
-    cmocka_unit_test(test_limits),     cmocka_unit_test(test_counts),
+    cmocka_unit_test(test_signs),      cmocka_unit_test(test_faces),
+    cmocka_unit_test(test_growth),     cmocka_unit_test(test_constants),
+    cmocka_unit_test(test_not_finite), cmocka_unit_test(test_neutral),
+    cmocka_unit_test(test_conditions), cmocka_unit_test(test_limits),
+    cmocka_unit_test(test_counts),
 };
 
 TEST_GROUP(expr, NULL, NULL)
