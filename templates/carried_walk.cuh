@@ -2,8 +2,8 @@
 
 #if defined(PLAN_CARRIED)
 // A walk whose steps leave to the next one what both need, such as the flux through the face between
-// them. A step that divides by odd numbers (quotients.cuh) ends it, for another walk to begin there
-// that is exact: so nothing has to be kept for a second way of the same step.
+// them. A step that divides by odd numbers (quotients.cuh) ends it, after it has stored what it made:
+// another walk begins there, which is exact. So nothing is held for a second way of the same step.
 
 #if PLAN_QUICK
 template <int j, int i, class Numbers>
@@ -51,7 +51,6 @@ __device__ __forceinline__ void update_row(Numbers &numbers, const HeldLines &li
     }
 }
 
-// Stores nothing where a number is odd.
 template <int j = 0, class Numbers>
 __device__ __forceinline__ void make_rows(Numbers &numbers, const HeldLines &lines, const Arguments &a,
                                           CarriedRows &carried, const Thread &thread,

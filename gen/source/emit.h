@@ -81,8 +81,7 @@ typedef struct emit_leaves {
 void emit_explicit(job *, const model *, const expr_id *roots, int count, const emit_leaves *,
                    expr_pool *to, expr_id *out);
 
-/* ---- quotients.c: divisions and roots, behind each of which compilers put a branch
- * --------------- */
+/* ---- quotients.c: divisions and roots, behind which compilers put branches ------------------- */
 
 /* The nodes that are not the same for all points. */
 bool *emit_varying(job *, const expr_pool *);
