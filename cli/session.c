@@ -172,7 +172,7 @@ static int unknown_parameter(const char *spec, const sg_kernel *kernel, int coun
 }
 
 static int fill_parameter(const session *s, const char *spec, const sg_kernel *kernel, int index,
-                          bool all, double *value) {
+                          parameter_values which, double *value) {
     sg_parameter_info info = {.struct_size = sizeof info};
     sg_kernel_parameter(kernel, index, &info);
     const binding *set = find_set(&s->options->sets, info.name);
@@ -180,7 +180,7 @@ static int fill_parameter(const session *s, const char *spec, const sg_kernel *k
         *value = set->number;
     else if (info.has_default)
         *value = info.value;
-    else if (all)
+    else if (which == VALUES_NEEDED)
         return complain(EXIT_USAGE, spec,
                         "parameter %s of %s has no value; give it one with --set "
                         "%s=VALUE",
@@ -190,8 +190,8 @@ static int fill_parameter(const session *s, const char *spec, const sg_kernel *k
     return EXIT_DONE;
 }
 
-int session_parameters(session *s, const char *spec, const sg_kernel *kernel, bool all,
-                       double **out, int *count) {
+int session_parameters(session *s, const char *spec, const sg_kernel *kernel,
+                       parameter_values which, double **out, int *count) {
     const sg_kernel_info info = facts_of(kernel);
     *out = NULL;
     *count = info.parameters;
@@ -200,12 +200,12 @@ int session_parameters(session *s, const char *spec, const sg_kernel *kernel, bo
         if (sg_kernel_find_parameter(kernel, name) < 0)
             return unknown_parameter(spec, kernel, info.parameters, name);
     }
-    if (info.parameters == 0 || (s->options->sets.count == 0 && !all))
+    if (info.parameters == 0 || (s->options->sets.count == 0 && which == VALUES_SET))
         return EXIT_DONE;
     double *values = new_array((size_t)info.parameters, sizeof *values);
     int code = EXIT_DONE;
     for (int i = 0; i < info.parameters && code == EXIT_DONE; i++)
-        code = fill_parameter(s, spec, kernel, i, all, &values[i]);
+        code = fill_parameter(s, spec, kernel, i, which, &values[i]);
     *out = values;
     return code;
 }
@@ -236,7 +236,7 @@ int session_plan(session *s, const char *spec, const sg_build_options *build, sg
         return code;
     code = session_judge_steps(s, spec, *out);
     if (code == EXIT_DONE)
-        return session_parameters(s, spec, *out, false, parameters, &count);
+        return session_parameters(s, spec, *out, VALUES_SET, parameters, &count);
     sg_release(*out);
     *out = NULL;
     return code;

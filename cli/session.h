@@ -40,11 +40,12 @@ int session_plan(session *, const char *spec, const sg_build_options *, sg_kerne
 
 int session_build(session *, const char *spec, const sg_build_options *, sg_kernel **out);
 
-/* The values of all parameters from --set and the spec. Parameters without a value are an error if
-   `all` is set; else they are spread over [0.25, 1). *out is NULL if the spec's own values serve.
- */
-int session_parameters(session *, const char *spec, const sg_kernel *, bool all, double **out,
-                       int *count);
+/* The values of all parameters from --set and the spec. Parameters without a value are an error for
+   VALUES_NEEDED; else they are spread over [0.25, 1). For VALUES_SET *out is NULL where nothing is
+   set, and the library takes its own. */
+typedef enum parameter_values { VALUES_SET, VALUES_NEEDED, VALUES_SPREAD } parameter_values;
+int session_parameters(session *, const char *spec, const sg_kernel *, parameter_values,
+                       double **out, int *count);
 
 /* `parameters`: the values of --set, else the spec's, else null. */
 void session_parameters_json(const session *, const sg_kernel *, json *);

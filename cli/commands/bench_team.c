@@ -305,7 +305,8 @@ static int find_size(work *w, session *s, const ranks *r) {
     if (code == EXIT_DONE && w->info.arrays > MOST_ARRAYS)
         code = complain(EXIT_USAGE, w->spec, "it has too many arrays");
     if (code == EXIT_DONE)
-        code = session_parameters(s, w->spec, plan, false, &w->parameters, &w->parameter_count);
+        code = session_parameters(s, w->spec, plan, VALUES_SPREAD, &w->parameters,
+                                  &w->parameter_count);
     for (int axis = 0; axis < 3; axis++)
         w->alone[axis] = w->how.size[axis] = w->info.size[axis];
     for (int axis = 0; axis < w->info.dims && o->weak; axis++)

@@ -206,7 +206,7 @@ static int load_and_compute(running *r, steps *made, json *j) {
     const sg_kernel *kernel = r->kernel;
     double *parameters;
     int count;
-    int code = session_parameters(a->session, a->spec, kernel, true, &parameters, &count);
+    int code = session_parameters(a->session, a->spec, kernel, VALUES_NEEDED, &parameters, &count);
     if (code == EXIT_DONE)
         session_parameters_json(a->session, kernel, j);
     if (code == EXIT_DONE && arrays_is(a, SG_KIND_PRODUCT))

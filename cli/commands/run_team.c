@@ -334,7 +334,8 @@ static int prepare(work *w, session *s, ranks *r) {
     if (code == EXIT_DONE) {
         w->how = session_build_options(s, s->first);
         memcpy(w->how.size, a->size, sizeof w->how.size);
-        code = session_parameters(s, w->spec, a->plan, true, &w->parameters, &w->parameter_count);
+        code = session_parameters(s, w->spec, a->plan, VALUES_NEEDED, &w->parameters,
+                                  &w->parameter_count);
     }
     if (code == EXIT_DONE)
         code = run_snapshots_begin(&w->shots, a, r->count == 1, r->speaks);

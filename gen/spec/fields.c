@@ -224,6 +224,9 @@ void spec_read_system_fields(lua_State *L, int table, model *m, dtype storage,
 static void read_parameter(lua_State *L, model *m) {
     if (m->parameter_count == MAX_PARAMETERS)
         spec_fail(L, "parameters: more than %d", MAX_PARAMETERS);
+    if (lua_type(L, -2) != LUA_TSTRING)
+        spec_fail(L,
+                  "parameters: give each by name, with its value or true: { k = 0.05, F = true }");
     model_parameter *p = &m->parameters[m->parameter_count++];
     p->name = copy_name(L, -2, "parameters");
     p->has_value = !lua_isboolean(L, -1) || !lua_toboolean(L, -1);

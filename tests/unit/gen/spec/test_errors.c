@@ -66,6 +66,8 @@ static void test_types(void **state) {
          "fields: expected a table such as { u = \"inout\", c = \"in\" }, got the number 3"},
         {STAR1("parameters = 'k'"), 1,
          "parameters: expected a table such as { k = 0.05 }, got the string 'k'"},
+        {STAR1("parameters = { 'k' }"), 1,
+         "parameters: give each by name, with its value or true: { k = 0.05, F = true }"},
         {STAR1("parameters = { k = '1' }"), 1,
          "parameters.k: expected a number, got the string '1'"},
         {STAR1("fields = { u = 'inot' }"), 1,
