@@ -666,10 +666,10 @@ reports 'a step in them, not hidden'
 exits 0 bench $cpu specs/heat2d5.lua --size 64x48 --steps 4 --schedule naive --ranks 1x2 --weak --json
 reports '"exchange_seconds": '
 reports '"speedup": '
+reports '"same": null'
 echo 'return stencil { name = "by", parameters = { k = true }, update = function(u, p) return u(0) + p.k * u(1) end }' >"$folder/by.lua"
 exits 0 bench $cpu "$folder/by.lua" --size 512 --steps 2 --ranks 2 # k has no value: bench takes one
 reports 'the same bytes as alone'
-reports '"same": null'
 
 # ---- explain ---------------------------------------------------------------------------------------
 
