@@ -246,7 +246,8 @@ static expr_id rewrite_product(rewriter *r, const expr_node *n) {
     return negative ? make(r, EXPR_NEGATE, product, EXPR_NONE) : product;
 }
 
-/* Signs go outside of products and quotients, and are lost in magnitudes. */
+/* Signs go outside of products and of what is divided, and are lost in magnitudes. What divides
+   keeps its own: a difference of 0 has no sign that could go, but its reciprocal has. */
 static expr_id rewrite_other(rewriter *r, expr_id id, const expr_node *n) {
     if (n->op == EXPR_MULTIPLY && r->reads[n->operand[0]] && r->reads[n->operand[1]])
         return rewrite_product(r, n);
@@ -255,8 +256,8 @@ static expr_id rewrite_other(rewriter *r, expr_id id, const expr_node *n) {
     expr_id operand[3] = {EXPR_NONE, EXPR_NONE, EXPR_NONE};
     for (int k = 0; k < expr_words[n->op].operands; k++) {
         const expr_id of = n->operand[k];
-        operand[k] = (odd || n->op == EXPR_ABS) && r->reads[of] ? take_sign(r, of, &negative)
-                                                                : r->renamed[of];
+        const bool takes = n->op == EXPR_MULTIPLY || n->op == EXPR_ABS || (odd && k == 0);
+        operand[k] = takes && r->reads[of] ? take_sign(r, of, &negative) : r->renamed[of];
     }
     const expr_id one = expr_constant(r->pool, 1);
     const expr_id made =
