@@ -262,7 +262,8 @@ static void write_beginning(text *out, const carried *c, const emitter *e) {
 /* Rows of quotients that points share, before the first step and in each one. */
 static void write_shared(text *out, const emit_shared *const shared[2]) {
     text_add(out, "#define PLAN_SHARES 1 // points of a row share quotients\n"
-                  "// Of point i and those after it.\nstruct Shared {\n");
+                  "// At [i + d]: of point i, d cells along x from where the first one "
+                  "reads.\nstruct Shared {\n");
     for (int step = 0; step < 2; step++)
         for (int k = 0; shared[step] != NULL && k < shared[step]->count; k++)
             text_printf(out, "    Real %s%d[plan::vector + %d];\n", shared[step]->name, k,

@@ -95,8 +95,8 @@ bool emit_is_reciprocal(const expr_pool *, const expr_node *division);
    those that divide other numbers than 1, by constants too. */
 int emit_count_quotients(job *, const model *, const bool *live, bool of_two);
 
-/* Quotients that points of a row have in common. Compilers see that where they divide, but not
-   where quick ones do: these are kept at at.numbers.row.name0[i + place], … by point i. */
+/* Quotients that points of a row have in common. Compilers find equal divisions by themselves, but
+   not equal quick ones. Point i keeps them at at.numbers.row.name0[i + place], … */
 enum { MOST_SHARED = 16 };
 typedef struct emit_shared {
     const char *name;              /* of a row, before its number */

@@ -110,7 +110,7 @@ struct Carried {
     Real value3;
 };
 #define PLAN_SHARES 1 // points of a row share quotients
-// Of point i and those after it.
+// At [i + d]: of point i, d cells along x from where the first one reads.
 struct Shared {
     Real before0[plan::vector + 1];
     Real quotient0[plan::vector + 1];

@@ -352,9 +352,10 @@ static void candidates(search *s) {
     const int pack[] = {MAX_PACK_BYTES / (int)model_cell_bytes(s->facts->model), 0};
     static const int farther[] = {16, 32, 0}, /* what steps share is computed before a walk, too */
         of_waves[] = {16, 0};
-    if (s->facts->model->dims == 2 && !s->facts->linear && plan_shares_rows(s->facts->model))
-        search_blocks(s, tiles, sharing_pays(s->facts, s->gpu, pack[0]) ? farther : of_waves,
-                      sharing_pays(s->facts, s->gpu, pack[0]) ? vectors : pack);
+    if (s->facts->model->dims == 2 && !s->facts->linear && plan_shares_rows(s->facts->model)) {
+        const bool pays = sharing_pays(s->facts, s->gpu, pack[0]);
+        search_blocks(s, tiles, pays ? farther : of_waves, pays ? vectors : pack);
+    }
     if (!streamed_walks_long(s->facts))
         return;
     /* The planes before a walk's first and after its last add to sums that nobody takes: the more
