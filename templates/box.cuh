@@ -107,7 +107,28 @@ template <int axis> struct Axis {
                : i >= own.end ? steps_to<asks>(i - own.end + 1)
                               : 0;
     }
+    // A mirror may lead through a short tile to a cell of another block.
+    __device__ __forceinline__ bool has_gap() const {
+        constexpr bool mirror = above == Boundary::mirror;
+        return (periodic || (mirror && own.end - own.begin <= high)) && own.end < halo + tile;
+    }
 #if PLAN_CLAMPS || PLAN_MIRRORS
+    // Cells beyond a side that have the values of others; whether all have that of the outermost; and
+    // that one's place in the box.
+    template <int side> static __device__ constexpr int reach() {
+        return side == 0 ? (copied_below ? low : 0) : copied_above ? high : 0;
+    }
+    template <int side> static __device__ constexpr bool clamps() {
+        return (side == 0 ? below : above) == Boundary::clamp;
+    }
+    template <int side> __device__ __forceinline__ int edge() const {
+        return side == 0 ? grid.begin : grid.end - 1;
+    }
+    // Whether a mirror leads out of the grid again.
+    static __device__ __forceinline__ bool is_short(const Arguments &a) {
+        constexpr int most = low < high ? high : low;
+        return copied && mirrored && a.size[axis] <= most;
+    }
     // Whether a cell is beyond a side where it has the value of another, and as near as taps reach.
     __device__ __forceinline__ bool is_copied(int i) const {
         return (copied_below && i < grid.begin && i >= grid.begin - low) ||
@@ -169,11 +190,21 @@ struct Place {
                           y.grid.end < Box::height || z.grid.begin > 0 || z.grid.end < Box::depth);
     }
 #endif
-    // Whether the box has cells beyond the grid where a full tile would lie, that change.
+    // The cell whose value a cell has, and the same along x and y alone.
+    __device__ __forceinline__ Cell3 original(const Arguments &a, const Cell3 &c) const {
+#if PLAN_CLAMPS || PLAN_MIRRORS
+        return {x.original(a, c.x), y.original(a, c.y), z.original(a, c.z)};
+#else
+        return c;
+#endif
+    }
+    __device__ __forceinline__ Cell3 original_column(const Arguments &a, const Cell3 &c) const {
+        const Cell3 of = original(a, c);
+        return {of.x, of.y, c.z};
+    }
+    // Whether the box has cells beyond the grid where a full tile would lie, that other blocks know.
     __device__ __forceinline__ bool has_gap() const {
-        return (Axis<0>::periodic && x.own.end < Axis<0>::halo + Axis<0>::tile) ||
-               (Axis<1>::periodic && y.own.end < Axis<1>::halo + Axis<1>::tile) ||
-               (Axis<2>::periodic && z.own.end < Axis<2>::halo + Axis<2>::tile);
+        return x.has_gap() || y.has_gap() || z.has_gap();
     }
 };
 
@@ -205,8 +236,8 @@ __device__ __forceinline__ void load_box(const Arguments &a, const Place &p, Rea
                 if constexpr (inner)
                     held[k] = load(grid.data + corner + offset(grid, c.x, c.y, c.z));
                 else
-                    held[k] = read_anywhere<array>(a, p.x.first + c.x, p.y.first + c.y,
-                                                   p.z.first + c.z);
+                    held[k] = read_anywhere<array, true>(a, p.x.first + c.x, p.y.first + c.y,
+                                                         p.z.first + c.z);
             }
 #pragma unroll
             for (int k = 0; k < batch; ++k) {

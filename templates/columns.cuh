@@ -30,7 +30,8 @@ struct State {
 // Points are made in columns of `column` cells along z, which have the rows between them in common.
 // All columns together are the box but for the reach along y and z; along x there is no gap between
 // rows, so that lanes always read and write neighbouring banks: what they make of a row's ends is
-// never used.
+// never used. Where a column lies beyond x or y and has the values of another, it is made as that
+// one is, once more, so that nobody waits for its values to be copied.
 struct Column {
     static constexpr int height = Box::height - plan::low_y - plan::high_y;
     static constexpr int depth = Box::depth - plan::low_z - plan::high_z;
@@ -40,35 +41,68 @@ struct Column {
     static constexpr int rounds = (count + plan::threads - 1) / plan::threads;
     static constexpr bool held = rounds <= 4; // in registers, from launch to end
 
-    Cell3 first;
-    int at, number;    // its first cell's number in the box and in the grid
+    Cell3 first;       // that it reads around
+    int at, number;    // where its first cell lies in the box, and in the grid
     unsigned stored;   // a bit for each cell that steps are to store ...
     unsigned finished; // ... for those that the last step of a round is to ...
     unsigned sent;     // ... and for those that other blocks ask for
     int level;         // steps with fewer than so many after them in the round leave it out
+#if PLAN_CLAMPS || PLAN_MIRRORS
+    unsigned images[2]; // bits of those whose values cells below and above z have, near a side
+#endif
 
     __device__ __forceinline__ void place(const Arguments &a, const Place &p, int i) {
         const int row = i / Box::width;
         const int begin = row / height * cells, last = depth - cells; // the last one may begin earlier
-        first = {i % Box::width, plan::low_y + row % height,
-                 plan::low_z + (begin < last ? begin : last)};
-        at = Box::at(first.x, first.y, first.z);
+        const Cell3 own = {i % Box::width, plan::low_y + row % height,
+                           plan::low_z + (begin < last ? begin : last)};
+        at = Box::at(own.x, own.y, own.z);
+        first = p.original_column(a, own);
         number = number_of(a, p.x.first + first.x, p.y.first + first.y, p.z.first + first.z);
         stored = finished = sent = 0;
         level = Axis<0>::never;
+#if PLAN_CLAMPS || PLAN_MIRRORS
+        images[0] = images[1] = 0;
+#endif
         if (i >= count)
             return;
 #pragma unroll
         for (int k = 0; k < cells; ++k) {
-            const Cell3 c = {first.x, first.y, first.z + k};
-            const int needed = p.level(c);
-            if (c.z < plan::low_z + begin || !p.changes(c) || needed >= plan::time)
+            const Cell3 c = {own.x, own.y, own.z + k}, of = {first.x, first.y, c.z};
+            const int needed = p.owns(of) ? 0 : p.level(c);
+            if (c.z < plan::low_z + begin || !p.changes(of) || needed >= plan::time)
                 continue;
             stored |= 1u << k;
             finished |= needed == 0 ? 1u << k : 0;
-            sent |= needed == 0 && p.is_asked(c) ? 1u << k : 0;
+            sent |= p.owns(c) && p.is_asked(c) ? 1u << k : 0;
             level = needed < level ? needed : level;
         }
+#if PLAN_CLAMPS || PLAN_MIRRORS
+        find_images<0>(a, p.z);
+        find_images<1>(a, p.z);
+#endif
+    }
+#if PLAN_CLAMPS || PLAN_MIRRORS
+    // Where not all of those cells lie in the box, no step needs them.
+    template <int side>
+    __device__ __forceinline__ void find_images(const Arguments &a, const Axis<2> &z) {
+        if constexpr (Axis<2>::template reach<side>() > 0) {
+            constexpr int reach = Axis<2>::template reach<side>();
+            const int edge = z.edge<side>() - first.z;
+            const bool all = side == 0 ? z.grid.begin >= reach : z.grid.end + reach <= Box::depth;
+#pragma unroll
+            for (int k = 0; k < cells; ++k) {
+                const int inside = side == 0 ? k - edge : edge - k;
+                const bool has = Axis<2>::template clamps<side>() ? inside == 0
+                                                                  : inside > 0 && inside <= reach;
+                images[side] |= all && has && !z.is_short(a) ? stored & 1u << k : 0;
+            }
+        }
+    }
+#endif
+    // Whether it has the values of another.
+    __device__ __forceinline__ bool is_image() const {
+        return Place::copied && at != Box::at(first.x, first.y, first.z);
     }
 };
 static_assert(Column::cells <= 32, "a bit for each cell");
@@ -151,6 +185,49 @@ __device__ __forceinline__ const GridOf<Output<output>> &results(const Arguments
 }
 #endif
 
+#if PLAN_CLAMPS || PLAN_MIRRORS
+// What lies beyond a side of z and has the values of a column's cells.
+template <int side, int output = 0>
+__device__ __forceinline__ void put_images(const State &s, const Column &c, const Axis<2> &z,
+                                           const Outputs (&out)[Column::cells],
+                                           unsigned which) {
+    if constexpr (output < plan::outputs && Axis<2>::template reach<side>() > 0) {
+        if constexpr (array_of<output>() >= 0) {
+            constexpr int place = Array<array_of<output>()>::shared, away = side == 0 ? -1 : 1;
+            constexpr bool clamps = Axis<2>::template clamps<side>();
+            const int edge = z.template edge<side>() - c.first.z;
+            Real *const to = s.shared + place +
+                             opaque(Box::cells - s.now + c.at + edge * (clamps ? 1 : 2) * Box::plane);
+#pragma unroll
+            for (int k = 0; k < Column::cells; ++k)
+                if (which >> k & 1) {
+#pragma unroll
+                    for (int i = 1; clamps && i <= Axis<2>::template reach<side>(); ++i)
+                        to[i * away * Box::plane] = out[k][output];
+                    if constexpr (!clamps)
+                        to[-k * Box::plane] = out[k][output];
+                }
+        }
+        put_images<side, output + 1>(s, c, z, out, which);
+    }
+}
+// The same where a mirror leads to and fro, as the grid is shorter than the shape.
+template <int array = 0>
+__device__ __forceinline__ void put_images_apart(const Arguments &a, const State &s, const Column &c,
+                                              const Axis<2> &z, unsigned which) {
+    if constexpr (array < plan::arrays) {
+        Real *const box = s.shared + Array<array>::shared + (Box::cells - s.now) + c.at;
+#pragma unroll 1
+        for (int to = 0; to < Box::depth && output_of<array>() >= 0; ++to) {
+            const int of = z.original(a, to) - c.first.z;
+            if (z.is_copied(to) && of >= 0 && of < Column::cells && which >> of & 1)
+                box[(to - c.first.z) * Box::plane] = box[of * Box::plane];
+        }
+        put_images_apart<array + 1>(a, s, c, z, which);
+    }
+}
+#endif
+
 // What the last step of a round makes also goes to the other blocks, or to the grid. Arrays and
 // outputs have swapped places as often as rounds have ended.
 template <int output = 0>
@@ -190,15 +267,25 @@ __device__ __forceinline__ void make_column(const Arguments &a, const Place &p, 
     if (left < c.level)
         return;
     Outputs out[Column::cells];
+    const int from = Box::at(c.first.x, c.first.y, c.first.z);
+    const unsigned which = left == 0 ? c.finished : c.stored;
 #if defined(PLAN_POSITIONS)
-    update_column(a, s, c.at,
+    update_column(a, s, from,
                   {p.x.first + c.first.x, p.y.first + c.first.y, p.z.first + c.first.z}, out);
 #else
-    update_column(a, s, c.at, out);
+    update_column(a, s, from, out);
 #endif
     // The last step leaves the halo alone: other threads may have received it already.
-    put_column(s, c, out, left == 0 ? c.finished : c.stored);
-    if (left == 0)
+    put_column(s, c, out, which);
+#if PLAN_CLAMPS || PLAN_MIRRORS
+    if (c.images[0] != 0)
+        put_images<0>(s, c, p.z, out, which & c.images[0]);
+    if (c.images[1] != 0)
+        put_images<1>(s, c, p.z, out, which & c.images[1]);
+    if (p.z.is_short(a))
+        put_images_apart(a, s, c, p.z, which);
+#endif
+    if (left == 0 && !c.is_image())
         publish_column(a, p, s, c, out);
 }
 

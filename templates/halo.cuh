@@ -35,7 +35,8 @@ struct HaloCell {
     }
     __device__ __forceinline__ void place(const Arguments &a, const Place &p, const Cell3 &c) {
         at = -1;
-        if (!p.changes(c) || p.distance(c) > plan::time)
+        const Cell3 of = p.original(a, c);
+        if (!p.changes(of) || p.owns(of) || p.distance(c) > plan::time)
             return;
         Index x = p.x.first + c.x, y = p.y.first + c.y, z = p.z.first + c.z;
         Real value;
@@ -106,8 +107,9 @@ struct Halo {
             load_gap(a, p, s);
     }
     // The cells that lie where a full tile would, beyond the end of the grid.
-    static __device__ __noinline__ void load_gap(const Arguments &a, const Place &p,
-                                                 const State &s) {
+    static __device__ __forceinline__ void load_gap(const Arguments &a, const Place &p,
+                                                    const State &s) {
+#pragma unroll 1
         for (int i = threadIdx.x; i < Box::cells; i += plan::threads) {
             const Cell3 c = cell_of(i);
             const bool tile = c.x >= plan::halo_low_x && c.x < plan::halo_low_x + plan::tile_x &&

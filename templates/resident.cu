@@ -12,7 +12,7 @@
 // Cells that no step changes (beyond the grid where a side is zero or constant, the outermost inside
 // where it is fixed) lie in both of an array's boxes from the beginning; what changes is a range
 // along each axis. Cells beyond periodic sides change like any other; those beyond clamp and mirror
-// are copied after each step.
+// are made again, as the cells whose values they have, or received as those are.
 //
 // Blocks do not wait for each other as a whole. Every element travels as a message with the number
 // of the round in it, and the reader waits until that is the right one: one way through the second-
@@ -28,14 +28,11 @@
 #include "box.cuh"
 #include "messages.cuh"
 #include "columns.cuh"
-#include "copied.cuh"
 #include "halo.cuh"
 
-// Up to `time` steps, of which the first reads what is there. `copy` gives what lies beyond the sides
-// its values again.
-template <class Copy>
+// Up to `time` steps, of which the first reads what is there.
 __device__ __forceinline__ void make_round(const Arguments &a, const Place &p, State &s,
-                                           Columns &columns, int steps, const Copy &copy) {
+                                           Columns &columns, int steps) {
     for (int left = steps - 1; left >= 0; --left) {
         __syncthreads(); // what this step reads is there
         columns.make(a, p, s, left);
@@ -43,8 +40,6 @@ __device__ __forceinline__ void make_round(const Arguments &a, const Place &p, S
 #if defined(PLAN_POSITIONS)
         ++s.made;
 #endif
-        if (left > 0)
-            copy();
     }
 }
 
@@ -55,7 +50,7 @@ extern "C" __global__ void __launch_bounds__(plan::threads, plan::blocks)
     p.y.place(a, blockIdx.y);
     p.z.place(a, blockIdx.z);
     // Columns at a box's ends read a little before and behind it.
-    State s = {reinterpret_cast<Real *>(shared_bytes()) + plan::low_x, 0, 1, false, nullptr};
+    State s = {reinterpret_cast<Real *>(found_shared()) + plan::low_x, 0, 1, false, nullptr};
     if (block_inside(a)) {
         load_box<true>(a, p, s.shared);
     } else {
@@ -67,20 +62,12 @@ extern "C" __global__ void __launch_bounds__(plan::threads, plan::blocks)
     Halo halo;
     if (a.steps > plan::time)
         halo.place(a, p);
-#if PLAN_CLAMPS || PLAN_MIRRORS
-    CopiedCells cells;
-    cells.place(a, p);
-    const auto copy = [&] { cells.copy(a, p, s); };
-#else
-    const auto copy = [] {};
-#endif
     unsigned round = 1;
     for (int left = a.steps;; left -= plan::time, ++round) {
         s.begin_round(a, round, left <= plan::time);
-        make_round(a, p, s, columns, s.final ? left : plan::time, copy);
+        make_round(a, p, s, columns, s.final ? left : plan::time);
         if (s.final)
             return;
         halo.load(a, p, s);
-        copy();
     }
 }
