@@ -51,6 +51,7 @@ template <int axis> struct Axis {
                                               : Box::depth;
     static constexpr Boundary below = Edge<axis, 0>::kind, above = Edge<axis, 1>::kind;
     static constexpr bool periodic = below == Boundary::periodic;
+    static constexpr bool fixed = below == Boundary::fixed || above == Boundary::fixed;
     // Whether cells beyond the grid, as far as the shape reaches, have the values of other cells.
     static constexpr bool copied_below =
         low > 0 && (below == Boundary::clamp || below == Boundary::mirror);
@@ -90,9 +91,12 @@ template <int axis> struct Axis {
         else
             return (distance + asks - 1) / asks;
     }
-    // Whether a neighbouring block may ask for a cell of the tile.
+    // The cells of the tile that no neighbouring block may ask for.
+    __device__ __forceinline__ Range kept() const {
+        return {own.begin + halo, own.end - halo};
+    }
     __device__ __forceinline__ bool is_asked(int i) const {
-        return halo > 0 && (i < own.begin + halo || i >= own.end - halo);
+        return halo > 0 && !kept().has(i);
     }
     // How many steps of the round, at least, come after the last one that makes this cell.
     __device__ __forceinline__ int level(int i) const {
@@ -100,12 +104,38 @@ template <int axis> struct Axis {
                : i >= own.end ? steps_to<asks_high>(i - own.end + 1)
                               : 0;
     }
-    // The same, if the shape reached as far below as above.
+    // The cells that at most so many steps come after.
+    __device__ __forceinline__ Range within(int steps) const {
+        return {own.begin - asks_low * steps, own.end + asks_high * steps};
+    }
+    // The level, if the shape reached as far below as above.
     __device__ __forceinline__ int distance(int i) const {
         constexpr int asks = low < high ? high : low;
         return i < own.begin   ? steps_to<asks>(own.begin - i)
                : i >= own.end ? steps_to<asks>(i - own.end + 1)
                               : 0;
+    }
+    // The cell of the grid.
+    __device__ __forceinline__ Index cell(const Arguments &a, int i) const {
+        Index at = first + i;
+        Real value;
+        if constexpr (periodic)
+            resolve<axis>(at, a.size[axis], value);
+        return at;
+    }
+    // Whether a rule gives what lies beyond a side its value.
+    __device__ __forceinline__ bool gives(int i, Real &value) const {
+#if PLAN_GIVES
+        if ((below == Boundary::zero || below == Boundary::constant) && i < grid.begin) {
+            value = Edge<axis, 0>::beyond();
+            return true;
+        }
+        if ((above == Boundary::zero || above == Boundary::constant) && i >= grid.end) {
+            value = Edge<axis, 1>::beyond();
+            return true;
+        }
+#endif
+        return false;
     }
     // A mirror may lead through a short tile to a cell of another block.
     __device__ __forceinline__ bool has_gap() const {
@@ -160,6 +190,7 @@ struct Place {
     Axis<1> y;
     Axis<2> z;
     static constexpr bool copied = Axis<0>::copied || Axis<1>::copied || Axis<2>::copied;
+    static constexpr bool fixed = Axis<0>::fixed || Axis<1>::fixed || Axis<2>::fixed;
 
     __device__ __forceinline__ bool changes(const Cell3 &c) const {
         return x.change.has(c.x) && y.change.has(c.y) && z.change.has(c.z);
@@ -174,14 +205,8 @@ struct Place {
         const int xy = x < y ? y : x;
         return xy < z ? z : xy;
     }
-    __device__ __forceinline__ int level(const Cell3 &c) const {
-        return join(x.level(c.x), y.level(c.y), z.level(c.z));
-    }
     __device__ __forceinline__ int distance(const Cell3 &c) const {
         return join(x.distance(c.x), y.distance(c.y), z.distance(c.z));
-    }
-    __device__ __forceinline__ bool is_asked(const Cell3 &c) const {
-        return x.is_asked(c.x) || y.is_asked(c.y) || z.is_asked(c.z);
     }
 #if PLAN_CLAMPS || PLAN_MIRRORS
     // Whether the box holds cells that are copied.
@@ -214,6 +239,23 @@ __device__ __forceinline__ Cell3 cell_of(int i) {
 
 // ---- loading --------------------------------------------------------------------------------
 
+// A cell of the box by the rules, or anything where no step needs it.
+template <int array>
+__device__ __forceinline__ Real read_cell(const Arguments &a, const Place &p, Index corner,
+                                          const Cell3 &c) {
+#if PLAN_WRAPS
+    return read_anywhere<array>(a, p.x.first + c.x, p.y.first + c.y, p.z.first + c.z);
+#else
+    const Cell3 of = p.original(a, c);
+    Real value = 0;
+    if (p.x.gives(of.x, value) || p.y.gives(of.y, value) || p.z.gives(of.z, value) ||
+        !p.x.grid.has(of.x) || !p.y.grid.has(of.y) || !p.z.grid.has(of.z))
+        return value;
+    const GridOf<Array<array>> &grid = a.grid[Array<array>::grid];
+    return load(grid.data + corner + offset(grid, of.x, of.y, of.z));
+#endif
+}
+
 // All cells of the box, by the rules, into both boxes of an array that changes.
 template <bool inner, int array = 0>
 __device__ __forceinline__ void load_box(const Arguments &a, const Place &p, Real *shared) {
@@ -236,8 +278,7 @@ __device__ __forceinline__ void load_box(const Arguments &a, const Place &p, Rea
                 if constexpr (inner)
                     held[k] = load(grid.data + corner + offset(grid, c.x, c.y, c.z));
                 else
-                    held[k] = read_anywhere<array, true>(a, p.x.first + c.x, p.y.first + c.y,
-                                                         p.z.first + c.z);
+                    held[k] = read_cell<array>(a, p, corner, c);
             }
 #pragma unroll
             for (int k = 0; k < batch; ++k) {

@@ -66,37 +66,53 @@ struct Column {
 #endif
         if (i >= count)
             return;
-#pragma unroll
-        for (int k = 0; k < cells; ++k) {
-            const Cell3 c = {own.x, own.y, own.z + k}, of = {first.x, first.y, c.z};
-            const int needed = p.owns(of) ? 0 : p.level(c);
-            if (c.z < plan::low_z + begin || !p.changes(of) || needed >= plan::time)
-                continue;
-            stored |= 1u << k;
-            finished |= needed == 0 ? 1u << k : 0;
-            sent |= p.owns(c) && p.is_asked(c) ? 1u << k : 0;
-            level = needed < level ? needed : level;
-        }
+        place_steps(p, own, plan::low_z + begin);
 #if PLAN_CLAMPS || PLAN_MIRRORS
-        find_images<0>(a, p.z);
-        find_images<1>(a, p.z);
+        place_images<0>(a, p.z);
+        place_images<1>(a, p.z);
 #endif
+    }
+    // Bits of the cells that lie in a range of the box along z.
+    __device__ __forceinline__ unsigned bits(int begin, int end) const {
+        const int low = begin > first.z ? begin - first.z : 0;
+        const int high = end - first.z < cells ? end - first.z : cells;
+        return low < high ? (1u << high) - (1u << low) : 0;
+    }
+    // What steps make of it, from `begin` on.
+    __device__ __forceinline__ void place_steps(const Place &p, const Cell3 &own, int begin) {
+        if (!p.x.change.has(first.x) || !p.y.change.has(first.y))
+            return;
+        const Axis<2> &z = p.z;
+        const unsigned change = bits(begin > z.change.begin ? begin : z.change.begin, z.change.end);
+        const bool inside = p.x.own.has(first.x) && p.y.own.has(first.y);
+        finished = inside ? change & bits(z.own.begin, z.own.end) : 0;
+        sent = is_image() ? 0 : p.x.is_asked(own.x) || p.y.is_asked(own.y)
+                                ? finished
+                                : finished & ~bits(z.kept().begin, z.kept().end);
+        const int beside = Place::join(p.x.level(own.x), p.y.level(own.y), 0);
+        const int left = plan::time - 1 - (plan::star ? beside : 0); // steps along z
+        const Range near = z.within(left);
+        const bool any = left >= 0 && beside < plan::time;
+        stored = (any ? change & bits(near.begin, near.end) : 0) | finished;
+        // The cell that steps make last.
+        const int low = begin > near.begin ? begin : near.begin;
+        const int high = first.z + cells < near.end ? first.z + cells : near.end;
+        const int last = low >= z.own.end ? low : high <= z.own.begin ? high - 1 : z.own.begin;
+        level = finished != 0 ? 0 : stored != 0 ? Place::join(beside, 0, z.level(last)) : level;
     }
 #if PLAN_CLAMPS || PLAN_MIRRORS
     // Where not all of those cells lie in the box, no step needs them.
     template <int side>
-    __device__ __forceinline__ void find_images(const Arguments &a, const Axis<2> &z) {
-        if constexpr (Axis<2>::template reach<side>() > 0) {
-            constexpr int reach = Axis<2>::template reach<side>();
-            const int edge = z.edge<side>() - first.z;
+    __device__ __forceinline__ void place_images(const Arguments &a, const Axis<2> &z) {
+        constexpr int reach = Axis<2>::template reach<side>();
+        if constexpr (reach > 0) {
             const bool all = side == 0 ? z.grid.begin >= reach : z.grid.end + reach <= Box::depth;
-#pragma unroll
-            for (int k = 0; k < cells; ++k) {
-                const int inside = side == 0 ? k - edge : edge - k;
-                const bool has = Axis<2>::template clamps<side>() ? inside == 0
-                                                                  : inside > 0 && inside <= reach;
-                images[side] |= all && has && !z.is_short(a) ? stored & 1u << k : 0;
-            }
+            if (!all || z.is_short(a))
+                return;
+            const int edge = z.edge<side>();
+            const int begin = side == 0 ? edge + 1 : edge - reach;
+            images[side] = stored & (Axis<2>::template clamps<side>() ? bits(edge, edge + 1)
+                                                                      : bits(begin, begin + reach));
         }
     }
 #endif
@@ -105,7 +121,7 @@ struct Column {
         return Place::copied && at != Box::at(first.x, first.y, first.z);
     }
 };
-static_assert(Column::cells <= 32, "a bit for each cell");
+static_assert(Column::cells < 32, "a bit for each cell");
 
 template <int point> struct AtBox {
     const Real *still, *moving; // the column's cell in boxes that do not change, and in those that do

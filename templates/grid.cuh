@@ -77,9 +77,9 @@ template <int axis> __device__ __forceinline__ bool resolve(Index &i, Index size
 }
 #endif
 
-// A cell beyond a side, by the rules.
+// Not inlined: few taps reach outside, and the code would swell all others.
 template <int array>
-__device__ __forceinline__ Real read_beyond(const Arguments &a, Index x, Index y, Index z) {
+__device__ __noinline__ Real read_outside(const Arguments &a, Index x, Index y, Index z) {
     Real value = 0;
 #if defined(PLAN_OWN_EDGES)
     if (!resolve<0, array>(x, a, value) || !resolve<1, array>(y, a, value) ||
@@ -93,21 +93,13 @@ __device__ __forceinline__ Real read_beyond(const Arguments &a, Index x, Index y
     const GridOf<Array<array>> &grid = a.grid[Array<array>::grid];
     return load(grid.data + offset(grid, x, y, z));
 }
-// Not inlined: few taps reach outside, and the code would swell all others.
-template <int array>
-__device__ __noinline__ Real read_outside(const Arguments &a, Index x, Index y, Index z) {
-    return read_beyond<array>(a, x, y, z);
-}
 
-// Any cell, by the rules. Called `apart`, where many threads read beyond sides, nobody waits for a
-// call, but where periodic sides need divisions.
-template <int array, bool apart = false>
+// Any cell, by the rules.
+template <int array>
 __device__ __forceinline__ Real read_anywhere(const Arguments &a, Index x, Index y, Index z) {
     if (x < 0 || x >= a.size[0] || y < 0 || y >= a.size[1] || z < 0 || z >= a.size[2]) {
         if constexpr (plan::all_fixed)
             return 0; // it is not used
-        else if constexpr (apart && !PLAN_WRAPS)
-            return read_beyond<array>(a, x, y, z);
         else
             return read_outside<array>(a, x, y, z);
     }

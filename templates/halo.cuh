@@ -38,13 +38,8 @@ struct HaloCell {
         const Cell3 of = p.original(a, c);
         if (!p.changes(of) || p.owns(of) || p.distance(c) > plan::time)
             return;
-        Index x = p.x.first + c.x, y = p.y.first + c.y, z = p.z.first + c.z;
-        Real value;
-        resolve<0>(x, a.size[0], value);
-        resolve<1>(y, a.size[1], value);
-        resolve<2>(z, a.size[2], value);
         at = Box::at(c.x, c.y, c.z);
-        number = number_of(a, x, y, z);
+        number = number_of(a, p.x.cell(a, of.x), p.y.cell(a, of.y), p.z.cell(a, of.z));
     }
 };
 

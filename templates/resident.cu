@@ -55,7 +55,8 @@ extern "C" __global__ void __launch_bounds__(plan::threads, plan::blocks)
         load_box<true>(a, p, s.shared);
     } else {
         load_box<false>(a, p, s.shared);
-        store_all_kept(a, p);
+        if constexpr (Place::fixed)
+            store_all_kept(a, p);
     }
     Columns columns;
     columns.place(a, p);
