@@ -98,6 +98,10 @@ template <int axis> struct Axis {
     __device__ __forceinline__ bool is_asked(int i) const {
         return halo > 0 && !kept().has(i);
     }
+    // The cells of the halo, those below the tile first.
+    __device__ __forceinline__ int beside(int i) const {
+        return i < halo ? i : own.end + i - halo;
+    }
     // How many steps of the round, at least, come after the last one that makes this cell.
     __device__ __forceinline__ int level(int i) const {
         return i < own.begin   ? steps_to<asks_low>(own.begin - i)
@@ -136,11 +140,6 @@ template <int axis> struct Axis {
         }
 #endif
         return false;
-    }
-    // A mirror may lead through a short tile to a cell of another block.
-    __device__ __forceinline__ bool has_gap() const {
-        constexpr bool mirror = above == Boundary::mirror;
-        return (periodic || (mirror && own.end - own.begin <= high)) && own.end < halo + tile;
     }
 #if PLAN_CLAMPS || PLAN_MIRRORS
     // Cells beyond a side that have the values of others; whether all have that of the outermost; and
@@ -226,10 +225,6 @@ struct Place {
     __device__ __forceinline__ Cell3 original_column(const Arguments &a, const Cell3 &c) const {
         const Cell3 of = original(a, c);
         return {of.x, of.y, c.z};
-    }
-    // Whether the box has cells beyond the grid where a full tile would lie, that other blocks know.
-    __device__ __forceinline__ bool has_gap() const {
-        return x.has_gap() || y.has_gap() || z.has_gap();
     }
 };
 

@@ -10,31 +10,28 @@ struct HaloCell {
     static constexpr int in_rows = plan::tile_z * rows * Box::width;
     static constexpr int count = in_planes + in_rows + plan::tile_z * plan::tile_y * ends;
     static constexpr int rounds = (count + plan::threads - 1) / plan::threads;
-    static constexpr bool held = rounds <= 8;
 
     int at;     // in the box; −1: it has nothing to receive
     int number; // in the grid
 
-    template <int low, int tile> static __device__ __forceinline__ int around(int i) {
-        return i < low ? i : i + tile;
-    }
-    static __device__ __forceinline__ Cell3 find(int i) {
+    __device__ __forceinline__ void place(const Arguments &a, const Place &p, int i) {
         constexpr int some_rows = rows > 0 ? rows : 1, some_ends = ends > 0 ? ends : 1;
-        if (i < in_planes)
-            return {i % Box::width, i / Box::width % Box::height,
-                    around<plan::halo_low_z, plan::tile_z>(i / Box::plane)};
-        i -= in_planes;
-        if (i < in_rows)
-            return {i % Box::width,
-                    around<plan::halo_low_y, plan::tile_y>(i / Box::width % some_rows),
-                    plan::halo_low_z + i / Box::width / some_rows};
-        i -= in_rows;
-        return {around<plan::halo_low_x, plan::tile_x>(i % some_ends),
-                plan::halo_low_y + i / some_ends % plan::tile_y,
-                plan::halo_low_z + i / some_ends / plan::tile_y};
-    }
-    __device__ __forceinline__ void place(const Arguments &a, const Place &p, const Cell3 &c) {
         at = -1;
+        Cell3 c;
+        if (i < in_planes) {
+            c = {i % Box::width, i / Box::width % Box::height, p.z.beside(i / Box::plane)};
+        } else if ((i -= in_planes) < in_rows) {
+            c = {i % Box::width, p.y.beside(i / Box::width % some_rows),
+                 plan::halo_low_z + i / Box::width / some_rows};
+            if (!p.z.own.has(c.z))
+                return;
+        } else {
+            i -= in_rows;
+            c = {p.x.beside(i % some_ends), plan::halo_low_y + i / some_ends % plan::tile_y,
+                 plan::halo_low_z + i / some_ends / plan::tile_y};
+            if (!p.y.own.has(c.y) || !p.z.own.has(c.z))
+                return;
+        }
         const Cell3 of = p.original(a, c);
         if (!p.changes(of) || p.owns(of) || p.distance(c) > plan::time)
             return;
@@ -71,50 +68,32 @@ __device__ __forceinline__ void receive_cells(const Arguments &a, const State &s
     }
 }
 
-// The thread's cells of the halo.
+// The thread's cells of the halo, of which it asks for some at once.
 struct Halo {
-    HaloCell cell[HaloCell::held && HaloCell::rounds > 0 ? HaloCell::rounds : 1];
-    __device__ __forceinline__ void place(const Arguments &a, const Place &p) {
-        if constexpr (HaloCell::held) {
+    static constexpr int most = 8;
+    static constexpr bool held = HaloCell::rounds <= most; // in registers, from launch to end
+    static constexpr int some = !held ? most : HaloCell::rounds > 0 ? HaloCell::rounds : 1;
+
+    HaloCell cell[some];
+
+    __device__ __forceinline__ void place(const Arguments &a, const Place &p, int begin = 0) {
 #pragma unroll
-            for (int k = 0; k < HaloCell::rounds; ++k)
-                place_one(a, p, k, cell[k]);
+        for (int k = 0; k < some; ++k) {
+            const int i = threadIdx.x + (begin + k) * plan::threads;
+            cell[k].at = -1;
+            if (i < HaloCell::count)
+                cell[k].place(a, p, i);
         }
     }
-    static __device__ __forceinline__ void place_one(const Arguments &a, const Place &p, int k,
-                                                     HaloCell &cell) {
-        const int i = threadIdx.x + k * plan::threads;
-        cell.at = -1;
-        if (i < HaloCell::count)
-            cell.place(a, p, HaloCell::find(i));
-    }
     __device__ __forceinline__ void load(const Arguments &a, const Place &p, const State &s) {
-        if constexpr (HaloCell::held && HaloCell::rounds > 0) {
+        if constexpr (held) {
             receive_cells(a, s, cell);
         } else {
 #pragma unroll 1
-            for (int k = 0; k < HaloCell::rounds; ++k) {
-                place_one(a, p, k, cell[0]);
+            for (int k = 0; k < HaloCell::rounds; k += some) {
+                place(a, p, k);
                 receive_cells(a, s, cell);
             }
-        }
-        if (p.has_gap())
-            load_gap(a, p, s);
-    }
-    // The cells that lie where a full tile would, beyond the end of the grid.
-    static __device__ __forceinline__ void load_gap(const Arguments &a, const Place &p,
-                                                    const State &s) {
-#pragma unroll 1
-        for (int i = threadIdx.x; i < Box::cells; i += plan::threads) {
-            const Cell3 c = cell_of(i);
-            const bool tile = c.x >= plan::halo_low_x && c.x < plan::halo_low_x + plan::tile_x &&
-                              c.y >= plan::halo_low_y && c.y < plan::halo_low_y + plan::tile_y &&
-                              c.z >= plan::halo_low_z && c.z < plan::halo_low_z + plan::tile_z;
-            if (!tile || p.owns(c))
-                continue;
-            HaloCell cell[1];
-            cell[0].place(a, p, c);
-            receive_cells(a, s, cell);
         }
     }
 };

@@ -59,12 +59,11 @@ static const char *fit(job *j, plan *p) {
 /* Fitted on an H100 to grids of 256² and 64³, with and without their exchanges. Loads a tap, as the
    points of a column share them; cycles of a warp's access to shared memory; instructions of a
    column in addition to its points; cycles of a step that do not depend on the number of warps, and
-   of each instruction of a thread; seconds of an exchange, and of an element of the halo, also
-   where the last tiles reach beyond periodic sides (four grids on an H200: 2.4 to 6 ns), and how
+   of each instruction of a thread; seconds of an exchange, and of an element of the halo, and how
    many times as long an element of doubles takes; seconds from one launch to the next. */
 static const struct costs {
-    double loads, access, column, step, instruction, exchange, element, gap, wide, launch;
-} costs = {0.75, 0.9, 15, 150, 2.5, 0.75e-6, 0.3e-9, 2.4e-9, 1.5, 3e-6};
+    double loads, access, column, step, instruction, exchange, element, wide, launch;
+} costs = {0.75, 0.9, 15, 150, 2.5, 0.75e-6, 0.3e-9, 1.5, 3e-6};
 
 static const double schedulers = 4;
 
@@ -105,15 +104,6 @@ static round_work make_round(const plan *p) {
     return w;
 }
 
-/* Whether blocks find cells where a full tile would lie, beyond a periodic side. */
-static bool has_gap(const plan *p, const int64_t size[AXES]) {
-    bool has = false;
-    for (int k = 0; k < AXES; k++)
-        has = has || (p->axes[k] >= 0 && size[p->axes[k]] % p->tile[k] != 0 &&
-                      p->facts->model->sides[p->axes[k]][0].kind == BOUNDARY_PERIODIC);
-    return has;
-}
-
 /* Where not all blocks are resident, each round is a launch of its own, which loads and stores the
    tiles. */
 static void cost(plan *p, const int64_t size[AXES]) {
@@ -141,8 +131,7 @@ static void cost(plan *p, const int64_t size[AXES]) {
     const double cycles =
         (share * w.busy + ceil(blocks / wave) * w.latency) * (together ? 1 : rounds_apart);
     const double staged = blocks * p->array_count * box + points * m->output_count;
-    const double element =
-        (has_gap(p, size) ? costs.gap : costs.element) * (bytes > 4 ? costs.wide : 1);
+    const double element = costs.element * (bytes > 4 ? costs.wide : 1);
     e->seconds = cycles / t->clock +
                  (together ? costs.exchange + share * m->output_count * (box - tile) * element
                            : costs.launch + staged * stored / gpu_copy_rate(t));
