@@ -256,7 +256,7 @@ static double starting(const plan *p, const int64_t size[AXES]) {
     return cycles * plan_blocks(p, size, &covered) / (p->gpu->clock * p->gpu->multiprocessors);
 }
 
-void block_cost(plan *p, const int64_t size[AXES]) {
+static void cost_within(plan *p, const int64_t size[AXES]) {
     const model *m = p->facts->model;
     plan_estimate *e = &p->estimate;
     const gpu *t = p->gpu;
@@ -314,4 +314,16 @@ void block_cost(plan *p, const int64_t size[AXES]) {
         e->seconds = alone;
         e->bound = "a point at an edge";
     }
+}
+
+/* Blocks make no more rows and planes than there are. */
+void block_cost(plan *p, const int64_t size[AXES]) {
+    plan within = *p;
+    for (int k = 1; k < AXES; k++)
+        if (p->axes[k] > 0 && size[p->axes[k]] < p->per_block[k])
+            within.per_block[k] = (int)size[p->axes[k]];
+    if (p->axes[2] > 0)
+        within.walk = smaller(p->walk, within.per_block[2]);
+    cost_within(&within, size);
+    p->estimate = within.estimate;
 }

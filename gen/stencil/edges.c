@@ -47,10 +47,21 @@ double edges_share(const plan *p, const int64_t size[AXES]) {
     return 1 - inner;
 }
 
+/* How much of that shows: in 2D, where a block makes all rows, their ends take no longer. 18 such
+   grids on an H200. */
+static double edge_shown(const plan *p, const int64_t size[AXES]) {
+    static const double shares[] = {0, 0.1, 0.35};
+    const model *m = p->facts->model;
+    const int last = p->axes[2] < 0 ? 1 : 2;
+    return m->dims == 2 && !p->form->bare_tile && size[1] <= p->per_block[last]
+               ? shares[kind_of_edges(m)]
+               : 1;
+}
+
 /* How much longer the whole grid takes because some blocks lie near an edge. */
 double edges_longer(const plan *p, const int64_t size[AXES]) {
     const double share = p->form->block->edge != NULL ? p->form->block->edge(p) : 0;
-    return 1 + share * edges_share(p, size);
+    return 1 + share * edge_shown(p, size) * edges_share(p, size);
 }
 
 /* Whether threads read neighbours from global memory. */
@@ -93,14 +104,18 @@ double edges_instructions(const plan *p, const int64_t size[AXES]) {
     return (1 - inner) * (point + taps[kind_of_edges(p->facts->model)] * p->facts->all_taps);
 }
 
-/* Seconds that a thread at an edge takes, however few there are: one tap after the other, each by a
-   branch or a call. Six grids of 18 000 to 93 000 points on an H200: 0.6 to 0.9 µs a tap; on a
-   line, where taps share lines of the cache, less. */
+/* Seconds that a thread takes for so many points, one after the other, whose taps ask where they
+   lie. Six grids of 18 000 to 93 000 points on an H200: 0.6 to 0.9 µs a tap; on a line, where taps
+   share lines of the cache, less; in the spare of `streamed`, where all sides are fixed, 0.2. */
+double edges_points(const plan *p, double points) {
+    static const double cycles = 1250, of_line = 250, fixed = 400;
+    const model *m = p->facts->model;
+    const double tap = m->dims == 1 ? of_line : model_all_fixed(m) ? fixed : cycles;
+    return points * tap * p->facts->all_taps / p->gpu->clock;
+}
+
 double edges_alone(const plan *p) {
-    static const double cycles = 1250, of_line = 250;
-    return asks_at_edges(p) ? (p->facts->model->dims > 1 ? cycles : of_line) * p->schedule.vector *
-                                  p->facts->all_taps / p->gpu->clock
-                            : 0;
+    return asks_at_edges(p) ? edges_points(p, p->schedule.vector) : 0;
 }
 
 /* Where all sides are fixed, the share of a short row's points that are made: lanes that keep a

@@ -232,6 +232,9 @@ double edges_instructions(const plan *, const int64_t size[AXES]);
 /* Seconds that a thread at an edge takes, however few there are. */
 double edges_alone(const plan *);
 
+/* The same for so many points whose taps all ask where they lie. */
+double edges_points(const plan *, double points);
+
 /* The share of a short row's points that are made, where threads read global memory. */
 double edges_made_share(const plan *, const int64_t size[AXES]);
 

@@ -325,6 +325,8 @@ static double uneven_ways(const plan *p, const int64_t size[AXES]) {
  */
 static double walking(const plan *p, const int64_t size[AXES]) {
     static const double step = 175, load = 28; /* cycles */
+    if (makes_points(p, size))
+        return edges_points(p, (double)p->schedule.vector * p->streamed.lane_y * p->walk);
     double covered;
     const double blocks = plan_blocks(p, size, &covered);
     const double waves = blocks / ((double)p->gpu->multiprocessors * p->estimate.blocks_resident);

@@ -134,6 +134,40 @@ static const problem problems[] = {
      "streamed tile=128x8 coarsen=z8,y2 vec=2",
      150.9,
      212.8},
+    /* Grids shorter than the shape, or than a tile. */
+    {"wave",
+     2,
+     2,
+     "double",
+     "periodic",
+     {406840, 1, 1},
+     1,
+     "bulk tile=192 coarsen=y16 vec=2",
+     "coarsened tile=64 coarsen=y8 vec=1",
+     13.8,
+     20.9},
+    {"wave",
+     2,
+     2,
+     "float",
+     "periodic",
+     {3854, 2, 1},
+     1,
+     "streamed tile=128 coarsen=y3 vec=1",
+     "tiled tile=32x8 vec=1",
+     0.7,
+     3.6},
+    {"box",
+     3,
+     2,
+     "double",
+     "zero",
+     {82, 233, 10},
+     1,
+     "bulk tile=192x8 coarsen=z3,y2 vec=2",
+     "streamed tile=82x3 coarsen=z4 vec=2",
+     12.2,
+     18.4},
     /* Whole levels. */
     {"medium",
      2,
@@ -264,6 +298,24 @@ static void the_slow_ones_are_not_taken(void **state) {
     }
 }
 
+/* `streamed` makes each point of a grid by itself that is shorter than a shape which wraps, and
+   `bulk` places images of its rows one by one. */
+static void short_grids_are_not_made_point_by_point(void **state) {
+    (void)state;
+    for (const problem *p = problems; p < problems + sizeof problems / sizeof *problems; p++) {
+        if (strcmp(p->boundary, "periodic") != 0 || p->size[1] > p->radius)
+            continue;
+        loaded l;
+        plan *chosen;
+        job *j = make(p, "", &l, &chosen);
+        const char *method = plan_method(chosen)->name;
+        if (strcmp(method, "streamed") == 0 || strcmp(method, "bulk") == 0)
+            fail_msg("auto takes %s for %ldx%ld", method, (long)p->size[0], (long)p->size[1]);
+        job_end(j);
+        job_end(l.job);
+    }
+}
+
 /* The estimate of a launch at an edge: measured 17.8, 25.4, 8.5 and 9.4 µs. */
 static void edges_take_their_time(void **state) {
     (void)state;
@@ -280,6 +332,7 @@ static void edges_take_their_time(void **state) {
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(what_was_faster_is_expected_to_be),
     cmocka_unit_test(the_slow_ones_are_not_taken),
+    cmocka_unit_test(short_grids_are_not_made_point_by_point),
     cmocka_unit_test(edges_take_their_time),
 };
 
