@@ -116,6 +116,10 @@ struct Column {
         }
     }
 #endif
+    // Whether columns make a row. Beyond it, but in the box, a mirror may show a cell of the tile.
+    static __device__ __forceinline__ bool is_row(int y) {
+        return y < Box::height - plan::high_y && y >= plan::low_y;
+    }
     // Whether it has the values of another.
     __device__ __forceinline__ bool is_image() const {
         return Place::copied && at != Box::at(first.x, first.y, first.z);

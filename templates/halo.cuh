@@ -33,7 +33,8 @@ struct HaloCell {
                 return;
         }
         const Cell3 of = p.original(a, c);
-        if (!p.changes(of) || p.owns(of) || p.distance(c) > plan::time)
+        const bool made = p.owns(of) && Column::is_row(c.y); // by the block's own columns
+        if (!p.changes(of) || made || p.distance(c) > plan::time)
             return;
         at = Box::at(c.x, c.y, c.z);
         number = number_of(a, p.x.cell(a, of.x), p.y.cell(a, of.y), p.z.cell(a, of.z));

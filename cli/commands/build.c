@@ -201,7 +201,7 @@ static void check(work *w, report *r, const double *parameters) {
     sg_check_options how = {
         .struct_size = sizeof how, .parameters = parameters, .seed = w->session->options->seed};
     if (r->info.steps > 1)
-        how.steps = 2 * r->info.steps - 1; /* has a remainder, for shorter launches */
+        how.steps = 2 * r->info.steps + 1; /* a shorter launch makes the remainder */
     else if (w->session->options->command == COMMAND_BENCH)
         quick_size(&r->info, how.size);
     r->check.struct_size = sizeof r->check;

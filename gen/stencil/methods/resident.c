@@ -8,6 +8,7 @@
 enum {
     LEAST_WALK = 2, /* points of a column, which share the rows between them */
     MOST_WALK = 8,
+    HELD_CELLS = 8,    /* of a thread's halo: templates/halo.cuh */
     FEW_THREADS = 768, /* more columns are taken only where they would be longer than that */
 };
 
@@ -59,11 +60,13 @@ static const char *fit(job *j, plan *p) {
 /* Fitted on an H100 to grids of 256² and 64³, with and without their exchanges. Loads a tap, as the
    points of a column share them; cycles of a warp's access to shared memory; instructions of a
    column in addition to its points; cycles of a step that do not depend on the number of warps, and
-   of each instruction of a thread; seconds of an exchange, and of an element of the halo, and how
-   many times as long an element of doubles takes; seconds from one launch to the next. */
+   of each instruction of a thread; seconds of an exchange, and of an element of the halo, also
+   where a thread has so many that it finds them anew each round (7 figures of 3D grids on an H200:
+   0.7 to 1.4 ns), and how many times as long an element of doubles takes; seconds from one launch
+   to the next. */
 static const struct costs {
-    double loads, access, column, step, instruction, exchange, element, wide, launch;
-} costs = {0.75, 0.9, 15, 150, 2.5, 0.75e-6, 0.3e-9, 1.5, 3e-6};
+    double loads, access, column, step, instruction, exchange, element, found, wide, launch;
+} costs = {0.75, 0.9, 15, 150, 2.5, 0.75e-6, 0.3e-9, 1.3e-9, 1.5, 3e-6};
 
 static const double schedulers = 4;
 
@@ -131,7 +134,9 @@ static void cost(plan *p, const int64_t size[AXES]) {
     const double cycles =
         (share * w.busy + ceil(blocks / wave) * w.latency) * (together ? 1 : rounds_apart);
     const double staged = blocks * p->array_count * box + points * m->output_count;
-    const double element = costs.element * (bytes > 4 ? costs.wide : 1);
+    const double element =
+        (box - tile > HELD_CELLS * plan_threads(p) ? costs.found : costs.element) *
+        (bytes > 4 ? costs.wide : 1);
     e->seconds = cycles / t->clock +
                  (together ? costs.exchange + share * m->output_count * (box - tile) * element
                            : costs.launch + staged * stored / gpu_copy_rate(t));
