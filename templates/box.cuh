@@ -84,6 +84,10 @@ template <int axis> struct Axis {
         if constexpr (above == Boundary::fixed)
             change.end = size - high < change.end ? static_cast<int>(size - high) : change.end;
     }
+    // Whether steps change a cell of the tile along this axis.
+    __device__ __forceinline__ bool moves() const {
+        return change.begin < own.end && change.end > own.begin;
+    }
     // The quotient, rounded up; where nothing is asked for, so that no step makes the cell.
     template <int asks> static __device__ __forceinline__ int steps_to(int distance) {
         if constexpr (asks == 0)

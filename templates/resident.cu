@@ -55,8 +55,12 @@ extern "C" __global__ void __launch_bounds__(plan::threads, plan::blocks)
         load_box<true>(a, p, s.shared);
     } else {
         load_box<false>(a, p, s.shared);
-        if constexpr (Place::fixed)
+        if constexpr (Place::fixed) {
             store_all_kept(a, p);
+            // Nobody waits for a block that keeps all its cells; so it must wait for nobody.
+            if (!p.x.moves() || !p.y.moves() || !p.z.moves())
+                return;
+        }
     }
     Columns columns;
     columns.place(a, p);
