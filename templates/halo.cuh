@@ -58,8 +58,6 @@ __device__ __forceinline__ void receive_cells(const Arguments &a, const State &s
                         message[k] = load_relaxed(from + cell[k].number);
                         differ |= Messages::differs(message[k], s.round);
                     }
-                if (differ != 0)
-                    wait_a_moment();
             }
             Real *const to = s.shared + Array<array_of<output>()>::shared + s.now;
 #pragma unroll
@@ -89,7 +87,6 @@ struct Halo {
         }
     }
     __device__ __forceinline__ void load(const Arguments &a, const Place &p, const State &s) {
-        before_waiting();
         if constexpr (held) {
             receive_cells(a, s, cell);
         } else {

@@ -274,9 +274,11 @@ static void run_chunk(void *argument, int64_t index, int worker) {
     cpu_blocks_run(s->device->blocks[worker], &s->launch, first, left < s->chunk ? left : s->chunk);
 }
 
-/* Each worker takes a block at a time if all are to be at work `together`, else a few. */
-static fault run_blocks(cpu_device *d, const module *m, int number, const int64_t grid[3],
-                        const void *arguments, bool together, int *code) {
+static fault launch(device *base, const module *m, int number, const int64_t grid[3],
+                    const void *arguments, size_t bytes, void *stream, int *code) {
+    (void)bytes;
+    (void)stream;
+    cpu_device *d = (cpu_device *)base;
     const program_launch *l = &m->launches[number];
     const int64_t cores = workers_count(d->workers);
     sweep s = {
@@ -299,7 +301,7 @@ static fault run_blocks(cpu_device *d, const module *m, int number, const int64_
     }
     s.launch.grid = (sg_cpu_index){(unsigned)grid[0], (unsigned)grid[1], (unsigned)grid[2]};
     const int64_t most = cores * CHUNKS_A_WORKER;
-    s.chunk = together ? 1 : s.blocks / most + (s.blocks % most != 0);
+    s.chunk = s.blocks / most + (s.blocks % most != 0);
     pthread_mutex_lock(&d->lock);
     if (s.blocks > 0)
         workers_run(d->workers, (s.blocks - 1) / s.chunk + 1, run_chunk, &s);
@@ -308,18 +310,11 @@ static fault run_blocks(cpu_device *d, const module *m, int number, const int64_
     return FAULT_NONE;
 }
 
-static fault launch(device *base, const module *m, int number, const int64_t grid[3],
-                    const void *arguments, size_t bytes, void *stream, int *code) {
-    (void)bytes;
-    (void)stream;
-    return run_blocks((cpu_device *)base, m, number, grid, arguments, false, code);
-}
-
-static fault launch_together(device *base, const module *m, int number, const int64_t grid[3],
-                             const void *arguments, size_t bytes, void *stream, int *code) {
-    (void)bytes;
-    (void)stream;
-    return run_blocks((cpu_device *)base, m, number, grid, arguments, true, code);
+static int64_t together(device *base, const module *m, int number) {
+    (void)base;
+    (void)m;
+    (void)number;
+    return 0; /* a worker finishes a block before it takes another */
 }
 
 /* A launch of so many blocks hands out one at a time, so a worker that waits in one delays no
@@ -368,8 +363,7 @@ const device_ops device_cpu = {
     .unload = unload,
     .function = function,
     .launch = launch,
-    .launch_together = launch_together,
-    .together = resident,
+    .together = together,
     .map = map,
     .resident = resident,
     .alloc = cpu_alloc,
