@@ -19,6 +19,7 @@
 // level cache, and neither barriers nor fences. Messages of even and odd rounds have places of their
 // own. No block can be two rounds ahead of one whose tile lies in its box, since it waits for that one's
 // messages, and halos are as wide on both sides: so nothing is overwritten before it has been read.
+// A block that keeps all its cells sends nothing, and ends at once.
 #include "arch/memory.cuh"
 #include "arch/shared.cuh"
 #include "arch/cooperation.cuh"

@@ -103,9 +103,9 @@ static double planes_read(const plan *p, double cells) {
 /* How blocks fill the machine: in so many waves, so many at a time on a multiprocessor. How many
    times as long as if none idled: what each multiprocessor does by itself, and memory, which all
    share. What lies beyond the grid arrives without being read, so it costs memory little, but in
-   2D; where rows begin anywhere, or the grid is less than two thirds of a tile,
-   what each multiprocessor does takes its time with it (tiles of 192 for 80 to 116 cells
-   along x, H200: 1.1 to 1.5 times as long as others). */
+   2D. Where rows begin anywhere, or the grid is less than two thirds of a tile, what each
+   multiprocessor does takes its time with it (tiles of 192 for 80 to 116 cells along x, H200: 1.1
+   to 1.5 times as long as others). */
 typedef struct filling {
     double waves, together, uneven, idle, covered;
 } filling;
@@ -119,7 +119,7 @@ static double idle_share(const plan *p, double waves, bool rows) {
 }
 
 static filling fill(const plan *p, const int64_t size[AXES], bool rows) {
-    static const double two_thirds = 1.5;
+    static const double far_beyond = 1.5; /* a tile's cells for each of the grid */
     double covered = 1, blocks = 1, longest = 1, lone = 1;
     for (int k = 0; k < AXES; k++) {
         if (p->axes[k] < 0)
@@ -129,7 +129,7 @@ static filling fill(const plan *p, const int64_t size[AXES], bool rows) {
         blocks *= parts;
         if (k < 2 || bulk_is_flat(p)) {
             covered *= over;
-            lone *= parts == 1 && over > two_thirds ? over : 1;
+            lone *= parts == 1 && over > far_beyond ? over : 1;
         } else if (rows) /* the last part of a walk is short, and ends early */
             longest = over;
     }
