@@ -35,7 +35,8 @@ bool program_may_begin_early(const char *target) {
 size_t program_exchange_bytes(const program *p, const int64_t size[PROGRAM_AXES]) {
     size_t bytes = 0;
     for (int i = 0; i < p->array_count; i++)
-        bytes += p->arrays[i].written ? 4 * p->element_bytes : 0;
+        if (p->arrays[i].written)
+            bytes += 4 * p->element_bytes * (p->arrays[i].grid.previous >= 0 ? 2 : 1);
     for (int axis = 0; axis < PROGRAM_AXES; axis++) {
         if (bytes > SIZE_MAX / (size_t)size[axis])
             return SIZE_MAX;

@@ -329,9 +329,8 @@ typedef struct program {
 
    A cooperative way takes each Arguments.steps from 1 on. Up to its `steps` it is launched as any
    other and exchanges nothing. With more, all its blocks are resident, and it goes in rounds of at
-   most `steps` each, ceil(Arguments.steps / steps) of them. The first round reads the arrays and
-   writes the outputs; for each further round an output and the array that it reads swap places. The
-   words are zero when the launch begins. */
+   most `steps` each. The first round reads the arrays, and the last writes the outputs. The words
+   are zero when the launch begins. */
 
 /* Calls. A program with calls is a system: one step of it makes them in order. Each call launches
    one of the program's own launches for the whole grid, on grids of its own choice: arrays, and
@@ -423,8 +422,9 @@ size_t program_arguments_bytes(const program *p);
    (templates/arch/launches.cuh). */
 bool program_may_begin_early(const char *target);
 
-/* The bytes of a cooperative way's words: for each 4 bytes of a cell of each output one of 8, for
-   rounds of odd and of even number. SIZE_MAX where they are more than that. */
+/* The bytes of a cooperative way's words: for each 4 bytes of a cell of each output, and of its
+   previous level, one of 8, for rounds of odd and of even number. SIZE_MAX where they are more than
+   that. */
 size_t program_exchange_bytes(const program *p, const int64_t size[PROGRAM_AXES]);
 
 /* Whether a grid of this size, along grid axes, can take the way, if all of it is updated. */

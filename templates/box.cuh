@@ -80,7 +80,7 @@ template <int axis> struct Axis {
         if constexpr (periodic)
             change = {0, extent};
         if constexpr (below == Boundary::fixed)
-            change.begin = grid.begin + (first <= 0 ? low : 0);
+            change.begin = first < low ? static_cast<int>(low - first) : 0;
         if constexpr (above == Boundary::fixed)
             change.end = size - high < change.end ? static_cast<int>(size - high) : change.end;
     }
@@ -255,7 +255,21 @@ __device__ __forceinline__ Real read_cell(const Arguments &a, const Place &p, In
 #endif
 }
 
-// All cells of the box, by the rules, into both boxes of an array that changes.
+// The same of the level before the newest one, where cells that no step changes are as they will be.
+template <int array>
+__device__ __forceinline__ Real read_level(const Arguments &a, const Place &p, Index corner,
+                                           const Cell3 &c) {
+    constexpr int newest = Previous<array>::of;
+    if constexpr (newest >= 0 && Place::fixed) {
+        if (!p.changes(c))
+            return read_cell<newest>(
+                a, p, offset(a.grid[Array<newest>::grid], p.x.first, p.y.first, p.z.first), c);
+    }
+    return read_cell<array>(a, p, corner, c);
+}
+
+// All cells of the box, by the rules, into all boxes of an array that changes. A previous level comes
+// after the newest one, and is put into the last of these.
 template <bool inner, int array = 0>
 __device__ __forceinline__ void load_box(const Arguments &a, const Place &p, Real *shared) {
     if constexpr (array < plan::arrays) {
@@ -274,10 +288,10 @@ __device__ __forceinline__ void load_box(const Arguments &a, const Place &p, Rea
                 if (i >= Box::cells)
                     continue;
                 const GridOf<Array<array>> &grid = a.grid[Array<array>::grid];
-                if constexpr (inner)
+                if constexpr (inner && !(Previous<array>::of >= 0 && Place::fixed))
                     held[k] = load(grid.data + corner + offset(grid, c.x, c.y, c.z));
                 else
-                    held[k] = read_cell<array>(a, p, corner, c);
+                    held[k] = read_level<array>(a, p, corner, c);
             }
 #pragma unroll
             for (int k = 0; k < batch; ++k) {
@@ -285,8 +299,11 @@ __device__ __forceinline__ void load_box(const Arguments &a, const Place &p, Rea
                 if (i >= Box::cells)
                     continue;
                 to[i] = held[k];
-                if constexpr (output_of<array>() >= 0)
-                    to[Box::cells + i] = held[k];
+                if constexpr (output_of<array>() >= 0) {
+#pragma unroll
+                    for (int box = 1; box < plan::boxes; ++box)
+                        to[box * Box::cells + i] = held[k];
+                }
             }
         }
         load_box<inner, array + 1>(a, p, shared);
@@ -299,7 +316,12 @@ __device__ __forceinline__ void store_kept(const Arguments &a, const Point &p) {
     if constexpr (output < plan::outputs) {
         if constexpr (Output<output>::current >= 0) {
             const GridOf<Output<output>> &from = a.grid[Output<output>::current], &to = a.grid[Output<output>::grid];
-            to.data[offset(to, p.x, p.y, p.z)] = load(from.data + offset(from, p.x, p.y, p.z));
+            const auto value = load(from.data + offset(from, p.x, p.y, p.z));
+            to.data[offset(to, p.x, p.y, p.z)] = value;
+            if constexpr (Second<output>::grid >= 0) {
+                const GridOf<Output<output>> &second = a.grid[Second<output>::grid];
+                second.data[offset(second, p.x, p.y, p.z)] = value;
+            }
         }
         store_kept<output + 1>(a, p);
     }

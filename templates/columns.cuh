@@ -3,19 +3,33 @@
 // What all of a block's steps have in common.
 struct State {
     Real *shared;
-    int now; // where in an array's place the box lies that is read: 0, or Box::cells
-    unsigned round;
-    bool final;     // the round is the last
-    Message *first; // where the round's messages lie: of each output all cells by their numbers
+    // Where in an array's place lie the box that is read, and that of the level before, if there is one.
+    int now = 0, before = 2 * Box::cells;
+    unsigned round = 1;
+    bool final = false;       // the round is the last
+    Message *first = nullptr; // where the round's messages lie: of each output and level all cells by their numbers
 #if defined(PLAN_POSITIONS)
     int made = 0; // steps since the launch began
 #endif
+
+    // The box that is made: the third, or the other one.
+    __device__ __forceinline__ int next() const {
+        return plan::boxes == 2 ? Box::cells - now : 3 * Box::cells - now - before;
+    }
+    __device__ __forceinline__ void end_step() {
+        const int made_now = next();
+        before = now;
+        now = made_now;
+#if defined(PLAN_POSITIONS)
+        ++made;
+#endif
+    }
 
     // Rounds of odd and of even number have their messages in two halves.
     __device__ __forceinline__ void begin_round(const Arguments &a, unsigned number, bool last) {
         round = number;
         final = last;
-        const Index half = number % 2 == 0 ? 0 : cells_of(a) * plan::outputs;
+        const Index half = number % 2 == 0 ? 0 : cells_of(a) * plan::messages;
 #if defined(PLAN_MIXED)
         first = reinterpret_cast<Message *>(a.grid[At<plan::words>()].data) + opaque(half);
 #else
@@ -128,7 +142,8 @@ struct Column {
 static_assert(Column::cells < 32, "a bit for each cell");
 
 template <int point> struct AtBox {
-    const Real *still, *moving; // the column's cell in boxes that do not change, and in those that do
+    // The column's cell in boxes that do not change, in those that do, and of the level before.
+    const Real *still, *moving, *before;
 #if defined(PLAN_POSITIONS)
     const Arguments &a;
     const Point &first; // of the column
@@ -149,7 +164,9 @@ template <int point> struct AtBox {
 #endif
     template <int array, int dx, int dy, int dz> __device__ __forceinline__ Real tap() const {
         constexpr int at = Array<array>::shared + (point + dz) * Box::plane + dy * Box::width + dx;
-        if constexpr (output_of<array>() >= 0)
+        if constexpr (Previous<array>::of >= 0)
+            return before[at - 2 * Box::cells];
+        else if constexpr (output_of<array>() >= 0)
             return moving[at];
         else
             return still[at];
@@ -164,17 +181,30 @@ __device__ __forceinline__ void update_column(const Arguments &a, const State &s
                                               Outputs (&out)[Column::cells]) {
     if constexpr (point < Column::cells) {
 #if defined(PLAN_POSITIONS)
-        update_point(AtBox<point>{s.shared + at, s.shared + s.now + at, a, first, s.made}, a,
-                     out[point]);
+        update_point(AtBox<point>{s.shared + at, s.shared + s.now + at, s.shared + s.before + at, a,
+                                  first, s.made},
+                     a, out[point]);
         update_column<point + 1>(a, s, at, first, out);
 #else
-        update_point(AtBox<point>{s.shared + at, s.shared + s.now + at}, a, out[point]);
+        update_point(AtBox<point>{s.shared + at, s.shared + s.now + at, s.shared + s.before + at}, a,
+                     out[point]);
         update_column<point + 1>(a, s, at, out);
 #endif
     }
 }
 
-// New values into the other box.
+// A round leaves cells as memory has them, so that launches of one round and of many leave the same.
+template <int output = 0>
+__device__ __forceinline__ void round_column(Outputs (&out)[Column::cells]) {
+    if constexpr (output < plan::outputs) {
+#pragma unroll
+        for (int k = 0; k < Column::cells; ++k)
+            out[k][output] = Real(Stored<Output<output>>(out[k][output]));
+        round_column<output + 1>(out);
+    }
+}
+
+// New values into the next box.
 template <int output = 0>
 __device__ __forceinline__ void put_column(const State &s, const Column &c,
                                            const Outputs (&out)[Column::cells],
@@ -182,7 +212,7 @@ __device__ __forceinline__ void put_column(const State &s, const Column &c,
     if constexpr (output < plan::outputs) {
         if constexpr (array_of<output>() >= 0) {
             constexpr int place = Array<array_of<output>()>::shared;
-            Real *const to = s.shared + place + opaque(Box::cells - s.now + c.at);
+            Real *const to = s.shared + place + opaque(s.next() + c.at);
 #pragma unroll
             for (int k = 0; k < Column::cells; ++k)
                 if (which >> k & 1)
@@ -191,19 +221,6 @@ __device__ __forceinline__ void put_column(const State &s, const Column &c,
         put_column<output + 1>(s, c, out, which);
     }
 }
-
-#if defined(PLAN_MIXED)
-// Where an output's results go in the last round.
-template <int output>
-__device__ __forceinline__ const GridOf<Output<output>> &results(const Arguments &a,
-                                                                 unsigned round) {
-    if constexpr (Output<output>::current >= 0) {
-        if (round % 2 == 0)
-            return a.grid[Output<output>::current];
-    }
-    return a.grid[Output<output>::grid];
-}
-#endif
 
 #if PLAN_CLAMPS || PLAN_MIRRORS
 // What lies beyond a side of z and has the values of a column's cells.
@@ -217,7 +234,7 @@ __device__ __forceinline__ void put_images(const State &s, const Column &c, cons
             constexpr bool clamps = Axis<2>::template clamps<side>();
             const int edge = z.template edge<side>() - c.first.z;
             Real *const to = s.shared + place +
-                             opaque(Box::cells - s.now + c.at + edge * (clamps ? 1 : 2) * Box::plane);
+                             opaque(s.next() + c.at + edge * (clamps ? 1 : 2) * Box::plane);
 #pragma unroll
             for (int k = 0; k < Column::cells; ++k)
                 if (which >> k & 1) {
@@ -236,7 +253,7 @@ template <int array = 0>
 __device__ __forceinline__ void put_images_apart(const Arguments &a, const State &s, const Column &c,
                                               const Axis<2> &z, unsigned which) {
     if constexpr (array < plan::arrays) {
-        Real *const box = s.shared + Array<array>::shared + (Box::cells - s.now) + c.at;
+        Real *const box = s.shared + Array<array>::shared + s.next() + c.at;
 #pragma unroll 1
         for (int to = 0; to < Box::depth && output_of<array>() >= 0; ++to) {
             const int of = z.original(a, to) - c.first.z;
@@ -248,35 +265,51 @@ __device__ __forceinline__ void put_images_apart(const Arguments &a, const State
 }
 #endif
 
-// What the last step of a round makes also goes to the other blocks, or to the grid. Arrays and
-// outputs have swapped places as often as rounds have ended.
+// Some cells of a column into a grid, or as messages to other blocks.
+template <int output>
+__device__ __forceinline__ void store_cells(const GridOf<Output<output>> &grid, const Place &p,
+                                            const Column &c, const Real (&value)[Column::cells]) {
+    Stored<Output<output>> *const to =
+        grid.data + offset(grid, p.x.first + c.first.x, p.y.first + c.first.y, p.z.first + c.first.z);
+#pragma unroll
+    for (int k = 0; k < Column::cells; ++k)
+        if (c.finished >> k & 1)
+            to[k * grid.stride_z] = value[k];
+}
+template <int message>
+__device__ __forceinline__ void send_cells(const Arguments &a, const State &s, const Column &c,
+                                           const Real (&value)[Column::cells]) {
+    Message *const to = s.first + opaque(message * State::cells_of(a) + c.number);
+    const int plane = static_cast<int>(a.size[0] * a.size[1]);
+#pragma unroll
+    for (int k = 0; k < Column::cells; ++k)
+        if (c.sent >> k & 1)
+            store_relaxed(to + k * plane, Messages::make(value[k], s.round));
+}
+
+// What the last step of a round makes also goes to the other blocks, or to the grid; and so does what
+// it has read, of a field with two levels.
 template <int output = 0>
 __device__ __forceinline__ void publish_column(const Arguments &a, const Place &p, const State &s,
                                                const Column &c,
                                                const Outputs (&out)[Column::cells]) {
     if constexpr (output < plan::outputs) {
-#if defined(PLAN_MIXED)
-        if (s.final) {
-            const GridOf<Output<output>> &grid = results<output>(a, s.round);
-#else
-        constexpr int current = Output<output>::current;
-        if (s.final) {
-            const Grid &grid =
-                a.grid[current >= 0 && s.round % 2 == 0 ? current : Output<output>::grid];
-#endif
-            Stored<Output<output>> *const to = grid.data + offset(grid, p.x.first + c.first.x, p.y.first + c.first.y,
-                                                p.z.first + c.first.z);
+        constexpr bool two = Second<output>::grid >= 0;
+        Real newest[Column::cells], second[Column::cells];
 #pragma unroll
-            for (int k = 0; k < Column::cells; ++k)
-                if (c.finished >> k & 1)
-                    to[k * grid.stride_z] = out[k][output];
+        for (int k = 0; k < Column::cells; ++k) {
+            newest[k] = out[k][output];
+            if constexpr (two)
+                second[k] = s.shared[Array<array_of<output>()>::shared + s.now + c.at + k * Box::plane];
+        }
+        if (s.final) {
+            store_cells<output>(a.grid[Output<output>::grid], p, c, newest);
+            if constexpr (two)
+                store_cells<output>(a.grid[Second<output>::grid], p, c, second);
         } else if constexpr (array_of<output>() >= 0) {
-            Message *const to = s.first + opaque(output * State::cells_of(a) + c.number);
-            const int plane = static_cast<int>(a.size[0] * a.size[1]);
-#pragma unroll
-            for (int k = 0; k < Column::cells; ++k)
-                if (c.sent >> k & 1)
-                    store_relaxed(to + k * plane, Messages::make(out[k][output], s.round));
+            send_cells<output>(a, s, c, newest);
+            if constexpr (two)
+                send_cells<Second<output>::message>(a, s, c, second);
         }
         publish_column<output + 1>(a, p, s, c, out);
     }
@@ -294,6 +327,10 @@ __device__ __forceinline__ void make_column(const Arguments &a, const Place &p, 
                   {p.x.first + c.first.x, p.y.first + c.first.y, p.z.first + c.first.z}, out);
 #else
     update_column(a, s, from, out);
+#endif
+#if defined(PLAN_NARROW)
+    if (left == 0)
+        round_column(out);
 #endif
     // The last step leaves the halo alone: other threads may have received it already.
     put_column(s, c, out, which);

@@ -41,31 +41,43 @@ struct HaloCell {
     }
 };
 
-// Receives `count` cells of each array.
-template <int count, int output = 0>
-__device__ __forceinline__ void receive_cells(const Arguments &a, const State &s,
+// Receives `count` cells of an array's box.
+template <int count>
+__device__ __forceinline__ void receive_cells(const Arguments &a, const State &s, int which, Real *to,
                                               const HaloCell (&cell)[count]) {
+    const Message *const from = s.first + which * State::cells_of(a);
+    Message message[count];
+    unsigned differ = 1;
+    while (differ != 0) {
+        differ = 0;
+#pragma unroll
+        for (int k = 0; k < count; ++k)
+            if (cell[k].at >= 0) {
+                message[k] = load_relaxed(from + cell[k].number);
+                differ |= Messages::differs(message[k], s.round);
+            }
+        if (differ != 0)
+            wait_a_moment();
+    }
+#pragma unroll
+    for (int k = 0; k < count; ++k)
+        if (cell[k].at >= 0)
+            to[cell[k].at] = Messages::read(message[k]);
+}
+
+// Of all arrays the newest level, and then the one before.
+template <bool newest, int count, int output = 0>
+__device__ __forceinline__ void receive_all(const Arguments &a, const State &s,
+                                            const HaloCell (&cell)[count]) {
     if constexpr (output < plan::outputs) {
         if constexpr (array_of<output>() >= 0) {
-            const Message *const from = s.first + output * State::cells_of(a);
-            Message message[count];
-            unsigned differ = 1;
-            while (differ != 0) {
-                differ = 0;
-#pragma unroll
-                for (int k = 0; k < count; ++k)
-                    if (cell[k].at >= 0) {
-                        message[k] = load_relaxed(from + cell[k].number);
-                        differ |= Messages::differs(message[k], s.round);
-                    }
-            }
-            Real *const to = s.shared + Array<array_of<output>()>::shared + s.now;
-#pragma unroll
-            for (int k = 0; k < count; ++k)
-                if (cell[k].at >= 0)
-                    to[cell[k].at] = Messages::read(message[k]);
+            Real *const to = s.shared + Array<array_of<output>()>::shared;
+            if constexpr (newest)
+                receive_cells(a, s, output, to + s.now, cell);
+            else if constexpr (Second<output>::grid >= 0)
+                receive_cells(a, s, Second<output>::message, to + s.before, cell);
         }
-        receive_cells<count, output + 1>(a, s, cell);
+        receive_all<newest, count, output + 1>(a, s, cell);
     }
 }
 
@@ -86,15 +98,24 @@ struct Halo {
                 cell[k].place(a, p, i);
         }
     }
+    template <bool newest>
     __device__ __forceinline__ void load(const Arguments &a, const Place &p, const State &s) {
         if constexpr (held) {
-            receive_cells(a, s, cell);
+            receive_all<newest>(a, s, cell);
         } else {
 #pragma unroll 1
             for (int k = 0; k < HaloCell::rounds; k += some) {
                 place(a, p, k);
-                receive_cells(a, s, cell);
+                receive_all<newest>(a, s, cell);
             }
+        }
+    }
+    __device__ __forceinline__ void load(const Arguments &a, const Place &p, const State &s) {
+        before_waiting();
+        load<true>(a, p, s);
+        if constexpr (plan::boxes > 2) {
+            __syncthreads(); // the last step has read this box
+            load<false>(a, p, s);
         }
     }
 };

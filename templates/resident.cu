@@ -37,10 +37,7 @@ __device__ __forceinline__ void make_round(const Arguments &a, const Place &p, S
     for (int left = steps - 1; left >= 0; --left) {
         __syncthreads(); // what this step reads is there
         columns.make(a, p, s, left);
-        s.now = Box::cells - s.now;
-#if defined(PLAN_POSITIONS)
-        ++s.made;
-#endif
+        s.end_step();
     }
 }
 
@@ -51,7 +48,8 @@ extern "C" __global__ void __launch_bounds__(plan::threads, plan::blocks)
     p.y.place(a, blockIdx.y);
     p.z.place(a, blockIdx.z);
     // Columns at a box's ends read a little before and behind it.
-    State s = {reinterpret_cast<Real *>(found_shared()) + plan::low_x, 0, 1, false, nullptr};
+    State s;
+    s.shared = reinterpret_cast<Real *>(found_shared()) + plan::low_x;
     if (block_inside(a)) {
         load_box<true>(a, p, s.shared);
     } else {

@@ -169,14 +169,20 @@ void plan_write_triple(text *, const char *name, const int v[AXES]);
 /* Of forms that are told how many steps to make. */
 int fused_fewer_by_halves(const plan *, int steps);
 
+/* The grid that takes the level before an output's newest one: the layers follow the arrays (−1: it
+   has one level). */
+int fused_second_grid(const model *, int output);
+
 /* Lays the boxes of a block that keeps its tile with the halo of a round, which is the same below
-   and above, as templates have it: of each array one, of those that change two. The elements of
-   shared memory. And its lines of plan.h. */
+   and above, as templates have it: of each array one, of those that change two, or three where a
+   field has two levels, of which the older one has the third. The elements of shared memory. And
+   its lines of plan.h: constants, and definitions. */
 int64_t fused_lay_boxes(plan *);
 void fused_write_round(text *, const plan *);
+void fused_write_levels(text *, const plan *);
 
 /* Why several steps cannot share a launch, or NULL: where their code has the rules beyond the ends;
-   and, besides, where it keeps one level of each field. */
+   or where no step reads what another has made. */
 const char *fused_refuse_sides(const model *);
 const char *fused_refuse(const model *);
 

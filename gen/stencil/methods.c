@@ -25,9 +25,24 @@ int fused_fewer_by_halves(const plan *p, int steps) {
     return steps / 2 > 1 ? steps / 2 : 1;
 }
 
+int fused_second_grid(const model *m, int output) {
+    int grid = model_grids(m, m->field_count);
+    for (int o = 0; o < output; o++)
+        grid += m->fields[m->outputs[o].field].levels > 1;
+    return m->fields[m->outputs[output].field].levels > 1 ? grid : -1;
+}
+
+static int count_boxes(const model *m) {
+    for (int i = 0; i < m->field_count; i++)
+        if (m->fields[i].levels > 1)
+            return 3;
+    return 2;
+}
+
 int64_t fused_lay_boxes(plan *p) {
     const model *m = p->facts->model;
     int64_t box = 1, elements = 0;
+    const int boxes = count_boxes(m);
     for (int k = 0; k < AXES; k++) {
         p->block[k] = 1;
         p->tile[k] = p->per_block[k] = p->axes[k] < 0 ? 1 : p->schedule.tile[p->axes[k]];
@@ -36,9 +51,13 @@ int64_t fused_lay_boxes(plan *p) {
     }
     for (int i = 0; i < p->array_count; i++) {
         plan_array *a = &p->arrays[i];
+        const model_array *of = &m->arrays[a->array];
+        const int64_t newest = i > 0 ? p->arrays[i - 1].shared : 0; /* of a previous level */
+        const int64_t at = of->previous ? newest + box * 2 : elements;
         a->staged = true;
-        a->shared = elements < INT32_MAX ? (int)elements : 0;
-        elements += box * (m->fields[m->arrays[a->array].field].use == USE_INOUT ? 2 : 1);
+        a->shared = at < INT32_MAX ? (int)at : 0;
+        if (!of->previous)
+            elements += box * (m->fields[of->field].use == USE_INOUT ? boxes : 1);
     }
     return elements;
 }
@@ -56,9 +75,6 @@ const char *fused_refuse(const model *m) {
     bool read = false;
     if (fused_refuse_sides(m) != NULL)
         return fused_refuse_sides(m);
-    for (int i = 0; i < m->field_count; i++)
-        if (m->fields[i].levels > 1)
-            return "it makes several steps of fields that keep no previous level";
     for (int o = 0; o < m->output_count; o++) {
         const int array = model_array_of(m, m->outputs[o].field, false);
         read |= array >= 0 && m->arrays[array].used;
@@ -72,9 +88,35 @@ void plan_write_triple(text *t, const char *name, const int v[AXES]) {
 }
 
 void fused_write_round(text *t, const plan *p) {
-    text_printf(t, "    static constexpr int time = %d;\n", p->schedule.time);
+    text_printf(t, "    static constexpr int time = %d, boxes = %d; // of an array that changes\n",
+                p->schedule.time, count_boxes(p->facts->model));
     plan_write_triple(t, "halo_low", p->fused.round_halo);
     plan_write_triple(t, "halo_high", p->fused.round_halo);
+}
+
+/* What holds of an output or an array by its number, which the template has in a struct. */
+void fused_write_levels(text *t, const plan *p) {
+    const model *m = p->facts->model;
+    text_add(t, "// The array that holds the newest level, of one that holds the level before.\n"
+                "template <int array> struct Previous {\n    static constexpr int of = -1;\n};\n");
+    for (int i = 0; i < p->array_count; i++)
+        if (m->arrays[p->arrays[i].array].previous)
+            text_printf(
+                t, "template <> struct Previous<%d> {\n    static constexpr int of = %d;\n};\n", i,
+                i - 1);
+    text_add(t,
+             "// Where the level before an output's newest goes: a grid, and the place of its "
+             "messages.\n"
+             "template <int output> struct Second {\n    static constexpr int grid = -1, message = "
+             "-1;\n};\n");
+    int message = m->output_count;
+    for (int o = 0; o < m->output_count; o++)
+        if (m->fields[m->outputs[o].field].levels > 1)
+            text_printf(t,
+                        "template <> struct Second<%d> {\n    static constexpr int grid = %d, "
+                        "message = %d;\n};\n",
+                        o, fused_second_grid(m, o), message++);
+    text_add(t, "\n");
 }
 
 void plan_write_rows(text *t, const plan *p) {

@@ -293,14 +293,15 @@ bool launch_check(job *j, const sg_kernel *k, const sg_arguments *given, launch_
         return true;
     if (!check_stages(j, p, out) || (use == USE_LAUNCH && !check_way(j, p, out)))
         return false;
-    if (program_has_exchange(p) && a.temporary != NULL &&
-        a.temporary_bytes >= program_exchange_bytes(p, out->size)) {
-        needed = program_exchange_bytes(p, out->size); /* and nothing else: there are no layers */
-        out->exchange = a.temporary;
-    }
     if (program_has_seconds(p)) {
         out->seconds = out->whole && a.temporary != NULL && a.temporary_bytes >= needed;
         needed = out->seconds ? needed : 0; /* single steps need none */
+    }
+    const size_t words = program_has_exchange(p) ? program_exchange_bytes(p, out->size) : 0;
+    if (words > 0 && a.temporary != NULL && a.temporary_bytes >= needed &&
+        a.temporary_bytes - needed >= words) {
+        out->exchange = (unsigned char *)a.temporary + needed; /* behind the layers */
+        needed += words;
     }
     for (int i = 0; i < p->array_count; i++) {
         if (a.grids[i].data == NULL)

@@ -143,7 +143,6 @@ void steps_allow(job *, const program *, int64_t count);
 typedef struct leap {
     int way;
     int64_t steps;
-    int64_t turns; /* how often the arrays rotate meanwhile */
     bool together; /* with words between blocks */
 } leap;
 

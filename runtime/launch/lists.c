@@ -264,7 +264,7 @@ static void answer(job *j, void *argument) {
     launch_read(j, q->kernel, q->arguments, &names, &a);
     launch_measure(j, p, &a, &l, &bytes);
     if (program_has_exchange(p) && !l.empty && l.whole && steps_together(q->kernel, l.size))
-        bytes = program_exchange_bytes(p, l.size);
+        bytes += program_exchange_bytes(p, l.size);
     *q->out = bytes;
 }
 

@@ -147,8 +147,8 @@ bool steps_together(const sg_kernel *k, const int64_t size[PROGRAM_AXES]) {
 }
 
 size_t steps_bytes(job *j, const sg_kernel *k, const int64_t size[PROGRAM_AXES]) {
-    return steps_together(k, size) ? program_exchange_bytes(k->program, size)
-                                   : layers_bytes(j, k->program, size);
+    return layers_bytes(j, k->program, size) +
+           (steps_together(k, size) ? program_exchange_bytes(k->program, size) : 0);
 }
 
 leap steps_choose(const program *p, const int64_t size[PROGRAM_AXES], int64_t left, bool together,
@@ -161,16 +161,16 @@ leap steps_choose(const program *p, const int64_t size[PROGRAM_AXES], int64_t le
             continue;
         if (w->grid.cooperative && together && way == 0 && left > w->grid.steps) {
             const int64_t most = left < INT32_MAX ? left : INT32_MAX;
-            return (leap){way, most, (most - 1) / w->grid.steps + 1, true};
+            return (leap){way, most, true};
         }
         if (w->grid.steps <= left || (w->grid.cooperative && left > 1))
-            return (leap){way, w->grid.steps < left ? w->grid.steps : left, 1, false};
+            return (leap){way, w->grid.steps < left ? w->grid.steps : left, false};
     }
     return steps_single(p);
 }
 
 leap steps_single(const program *p) {
-    return (leap){p->grid.ways ? program_own_launches(p) - 1 : 0, 1, 1, false};
+    return (leap){p->grid.ways ? program_own_launches(p) - 1 : 0, 1, false};
 }
 
 bool steps_stay(const program *p, const int64_t size[PROGRAM_AXES], int64_t count, bool together,
@@ -209,10 +209,9 @@ void steps_make(job *j, const sg_kernel *k, launch *l, int64_t count, void *stre
         if (steps_send(k, l, &by, stream, &code) != FAULT_NONE)
             launch_fail(j, k, code);
         l->cleared = true;
-        /* With ways, two arrays swap. */
         if (program_has_seconds(k->program) && by.steps > 1)
             rotate_both(k->program, l, final, second);
-        else if (!k->program->grid.ways || by.turns % 2 != 0)
+        else
             steps_rotate(k->program, l, final);
         leave_layers(j, &s, final, second, false);
         s.done += by.steps;

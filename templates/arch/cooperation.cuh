@@ -89,6 +89,9 @@ __device__ __forceinline__ T compare_and_swap(T *at, const T &before, const T &a
         atomicCAS(reinterpret_cast<Word *>(at), same_bits<Word>(before), same_bits<Word>(after)));
 }
 
+// Before threads wait for other blocks, which wait for what all threads of this one publish: those run on.
+__device__ __forceinline__ void before_waiting() {}
+
 // Between two looks at a word that is about to come. A load takes longer than a useful pause.
 __device__ __forceinline__ void wait_a_moment() {}
 

@@ -23,6 +23,7 @@ local function refuse(name, shape, schedule, text)
                         expect = "method " .. schedule:match("%w+") .. ": " .. text }
 end
 fused.refusals(refuse, "overlapped")
+refuse("overlapped: levels", "wave2d", "overlapped time=2", "it makes several steps of fields that keep no previous level")
 refuse("overlapped: too large", "star2d1", "overlapped time=4 tile=1024x1024", "it needs")
 refuse("rows: packs", "star2d1", "rows vec=4", "it loads single elements")
 return cases

@@ -1,5 +1,5 @@
--- Waves in 2D and 3D whose older level is read at the point alone, several steps a launch by the pipeline and the levels
--- of temporal: stages, levels and patches of all kinds, each boundary that it serves, sizes around a strip and rows that are no packs, numbers of
+-- Waves whose older level is read at the point alone, several steps a launch by resident, and by the pipeline and the
+-- levels of temporal: stages, levels and patches of all kinds, each boundary that it serves, sizes around a strip and rows that are no packs, numbers of
 -- steps that leave a remainder, and which waves take another way.
 local spec = [[return stencil { name = 'wave', fields = { u = { use = "inout", levels = 2 } }, %s,
   update = function(f, p)
@@ -70,4 +70,40 @@ add("corners 3D", corners3, "temporal time=4 tile=24x24 lane=4x4 coarsen=z30", "
 add("given 3D", given3, "temporal time=2 tile=24x12 lane=4x2 coarsen=z7", "'zero'", "float", { 2, 3 }, few)
 add("second 3D", second3, "temporal time=2", "{ x = 'zero', y = 'zero', z = 'mirror' }", "float", { 5 }, { { 36, 20, 17 } })
 add("second 3D", second3, "auto", "'zero'", "float", { 12 }, { { 40, 33, 21 } })
+
+-- By resident: tiles that divide no grid, every boundary, and a field of one level beside that of two.
+local tiles = { { 83, 61 }, { 40, 9 }, { 33, 17 }, { 7, 33 }, { 3, 2 }, { 1, 1 } }
+local boxes = { { 37, 22, 17 }, { 18, 10, 17 }, { 4, 11, 9 }, { 1, 1, 1 } }
+local guarded = { { size = { 83, 61 }, steps = 9, layout = { pad = { 3, 2 }, offset = 1 } }, { size = { 40, 33 }, steps = 5, layout = { pad = { 5, 0 }, negative = true } } }
+add("line", "u(0) * 3/2 - prev(0) * 3/4 + (u(1) + u(-1) - 2 * u(0)) / 8", "resident time=4 tile=64", "'mirror'", "float", { 4, 9 }, { { 700 }, { 133 }, { 4 }, { 1 } })
+add("second", second, "resident time=2 tile=16x8", "'zero'", "float", { 2, 5, 1 }, tiles, guarded)
+add("second", second, "resident time=3 tile=24x9", "'fixed'", "float", { 3, 7 }, tiles, guarded)
+add("second", second, "resident time=4 tile=33x5", "'periodic'", "double", { 4, 13 }, tiles)
+add("second", second, "resident time=3 tile=16x16", "{ x = 'mirror', y = { 'clamp', 'fixed' } }", "float", { 3, 8 }, tiles)
+add("second", second, "resident time=2 tile=16x16", "{ x = { 'clamp', 'fixed' }, y = { 'mirror', constant(1/2) } }", "double", { 5 }, tiles)
+add("fourth", fourth, "resident time=3 tile=32x16", "'clamp'", "float", { 3, 7 }, tiles, guarded)
+add("given", given, "resident time=2 tile=16x16", "'mirror'", "float", { 2, 5 }, tiles)
+add("second 3D", second3, "resident time=2 tile=16x8x8", "'zero'", "float", { 2, 5 }, boxes)
+add("fourth 3D", fourth3, "resident time=2 tile=8x8x8", "{ x = 'periodic', y = 'mirror', z = 'fixed' }", "double", { 2, 5 }, boxes)
+add("given 3D", given3, "resident time=3 tile=16x4x4", "{ x = { 'mirror', 'mirror' }, y = { 'fixed', 'mirror' }, z = { 'clamp', 'zero' } }", "float", { 3, 7 }, boxes)
+local beside = [[return stencil { name = 'beside', fields = { u = { use = "inout", levels = 2 }, v = "inout", c = "in" }, dtype = '%s', boundary = %s,
+  update = function(f)
+    local u, v, c = f.u, f.v, f.c
+    return { u = u(0,0) * 3/2 - u.prev(0,0) * 3/4 + (v(1,0) + v(0,-1) - v(0,0)) * c(0,0) / 16, v = v(0,0) * 3/4 + u(-1,0) / 8 }
+  end }]]
+for i, boundary in ipairs { "'zero'", "'fixed'", "'clamp'" } do
+  local places = {}
+  for _, size in ipairs(tiles) do
+    places[#places + 1] = { size = size, steps = 7 }
+  end
+  cases[#cases + 1] = { name = "beside, " .. boundary, spec = beside:format(i == 2 and "double" or "float", boundary), schedule = "resident time=3 tile=16x8", places = places }
+end
+
+-- Which of them it leaves to others.
+local function refuse(name, update, storage, text)
+  cases[#cases + 1] = { name = "resident: " .. name, spec = spec:format(("boundary = 'zero', storage = '%s'"):format(storage), update),
+                        schedule = "resident time=2", expect = "method resident: " .. text }
+end
+refuse("older neighbour", "u(0,0) - prev(0,0) / 2 + (u(0,1) + u(0,-1) - prev(1,0)) / 8", "float", "of a previous level a step may read its own point")
+refuse("16 bits", second, "half", "it makes steps of two levels in float and double")
 return cases

@@ -33,7 +33,7 @@ struct plan {
     static constexpr bool wraps = true, gives_values = false; // some side
     static constexpr int low_x = 1, low_y = 1, low_z = 0;
     static constexpr int high_x = 1, high_y = 1, high_z = 0;
-    static constexpr int time = 3;
+    static constexpr int time = 3, boxes = 2; // of an array that changes
     static constexpr int halo_low_x = 3, halo_low_y = 3, halo_low_z = 0;
     static constexpr int halo_high_x = 3, halo_high_y = 3, halo_high_z = 0;
     static constexpr bool star = true; // every tap lies on an axis
@@ -73,6 +73,15 @@ template <> struct Edge<1, 0> : Side<Boundary::mirror> {};
 template <> struct Edge<1, 1> : Side<Boundary::mirror> {};
 template <> struct Edge<2, 0> : Side<Boundary::clamp> {};
 template <> struct Edge<2, 1> : Side<Boundary::clamp> {};
+
+// The array that holds the newest level, of one that holds the level before.
+template <int array> struct Previous {
+    static constexpr int of = -1;
+};
+// Where the level before an output's newest goes: a grid, and the place of its messages.
+template <int output> struct Second {
+    static constexpr int grid = -1, message = -1;
+};
 
 // One point; taps come from `at`.
 template <class At>

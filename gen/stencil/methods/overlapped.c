@@ -83,6 +83,7 @@ static const form form_overlapped = {.file = "overlapped.cu",
                                      .fit = fit,
                                      .cost = cost,
                                      .constants = constants,
+                                     .definitions = fused_write_levels,
                                      .fewer = fused_fewer_by_halves};
 
 static const char *refuse(job *j, const plan_facts *f, const schedule *s) {
@@ -91,6 +92,9 @@ static const char *refuse(job *j, const plan_facts *f, const schedule *s) {
     for (int i = 1; i < m->field_count; i++)
         if (model_storage(m, i) != model_storage(m, 0))
             return "the fields have cells of different types, and it stores rows of one type";
+    for (int i = 0; i < m->field_count; i++)
+        if (m->fields[i].levels > 1)
+            return "it makes several steps of fields that keep no previous level";
     return fused_refuse(m);
 }
 

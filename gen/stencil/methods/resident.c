@@ -12,6 +12,14 @@ enum {
     FEW_THREADS = 768, /* more columns are taken only where they would be longer than that */
 };
 
+/* Fields whose previous level changes, too. */
+static int count_seconds(const model *m) {
+    int count = 0;
+    for (int o = 0; o < m->output_count; o++)
+        count += m->fields[m->outputs[o].field].levels > 1;
+    return count;
+}
+
 static int quotient_up(int n, int by) {
     return (n + by - 1) / by;
 }
@@ -133,12 +141,14 @@ static void cost(plan *p, const int64_t size[AXES]) {
     static const double rounds_apart = 1.5;
     const double cycles =
         (share * w.busy + ceil(blocks / wave) * w.latency) * (together ? 1 : rounds_apart);
-    const double staged = blocks * p->array_count * box + points * m->output_count;
+    const double staged =
+        blocks * p->array_count * box + points * (m->output_count + count_seconds(m));
     const double element =
         (box - tile > HELD_CELLS * plan_threads(p) ? costs.found : costs.element) *
         (bytes > 4 ? costs.wide : 1);
     e->seconds = cycles / t->clock +
-                 (together ? costs.exchange + share * m->output_count * (box - tile) * element
+                 (together ? costs.exchange + share * (m->output_count + count_seconds(m)) *
+                                                  (box - tile) * element
                            : costs.launch + staged * stored / gpu_copy_rate(t));
     e->bytes_per_point = together ? 0 : staged * stored / (points * time);
     e->loads_per_point = e->bytes_per_point / stored;
@@ -151,11 +161,14 @@ static void cost(plan *p, const int64_t size[AXES]) {
 
 static void constants(text *t, const plan *p) {
     const plan_facts *f = p->facts;
+    const int seconds = count_seconds(f->model);
     fused_write_round(t, p);
     text_printf(t,
                 "    static constexpr int walk = %d, words = %d; // words: the last grid\n"
+                "    static constexpr int messages = %d; // of a cell\n"
                 "    static constexpr bool star = %s; // every tap lies on an axis\n",
-                p->walk, model_grids(f->model, f->model->field_count),
+                p->walk, model_grids(f->model, f->model->field_count) + seconds,
+                f->model->output_count + seconds,
                 f->column_or_plane && !f->corners ? "true" : "false");
 }
 
@@ -169,6 +182,7 @@ static const form form_resident = {.file = "resident.cu",
                                    .fit = fit,
                                    .cost = cost,
                                    .constants = constants,
+                                   .definitions = fused_write_levels,
                                    .fewer = fused_fewer_by_halves};
 
 /* Columns lie along the last axis. */
@@ -176,9 +190,26 @@ static int last(int dims) {
     return dims == 2 ? 1 : -1;
 }
 
+static bool reaches(const model_array *a) {
+    for (int axis = 0; axis < AXES; axis++)
+        if (a->low[axis] > 0 || a->high[axis] > 0)
+            return true;
+    return false;
+}
+
 static const char *refuse(job *j, const plan_facts *f, const schedule *s) {
     (void)j, (void)s;
-    return fused_refuse(f->model);
+    const model *m = f->model;
+    for (int i = 0; i < m->array_count; i++) {
+        const model_array *a = &m->arrays[i];
+        const int newest = model_array_of(m, a->field, false);
+        if (a->previous && a->used && (newest < 0 || !m->arrays[newest].used || reaches(a)))
+            return "of a previous level a step may read its own point, where it reads the current "
+                   "one too";
+    }
+    if (count_seconds(m) > 0 && model_is_narrow(m))
+        return "it makes steps of two levels in float and double";
+    return fused_refuse(m);
 }
 
 /* Tiles that give every multiprocessor about one block, and some others. */

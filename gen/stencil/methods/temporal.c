@@ -311,7 +311,7 @@ void temporal_write_second(text *t, const plan *p) {
     if (temporal_carried(p) > 1)
         text_printf(t,
                     "    static constexpr int second = %d; // the grid of the last level but one\n",
-                    temporal_second_grid(p->facts->model, 0));
+                    fused_second_grid(p->facts->model, 0));
 }
 
 void temporal_needs(const plan *p, program_needs *n) {

@@ -79,10 +79,8 @@ int64_t temporal_boxes_bytes(const plan *);
 bool temporal_box(const plan *, const plan_array *, int box[AXES]);
 void temporal_write_boxes(text *, bool);
 
-/* Of an update of two levels, the model of its sums; and the grid that takes the level before the
-   newest one: the layers follow the arrays (−1: one level). */
+/* Of an update of two levels, the model of its sums. */
 const model *temporal_wave_sums(job *, const plan *);
-int temporal_second_grid(const model *, int output);
 
 /* Each returns NULL, or the refusal. Registers beyond those that a thread may have
    (temporal_most_registers) lie in local memory, which costs time; too many of them are refused. */

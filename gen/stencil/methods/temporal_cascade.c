@@ -252,13 +252,6 @@ static void constants(text *t, const plan *p) {
                 p->facts->row_count, c.scratch, c.tables);
 }
 
-int temporal_second_grid(const model *m, int output) {
-    int grid = model_grids(m, m->field_count);
-    for (int o = 0; o < output; o++)
-        grid += m->fields[m->outputs[o].field].levels > 1;
-    return m->fields[m->outputs[output].field].levels > 1 ? grid : -1;
-}
-
 static void definitions(text *t, const plan *p) {
     const plan_facts *f = p->facts;
     cascade c;
@@ -291,7 +284,7 @@ static void definitions(text *t, const plan *p) {
                     "    static constexpr int array = %d, place = %d, slots = %d, back = %d, "
                     "images = %d, second = %d;\n};\n",
                     o, l->array, l->place, l->slots, l->back, l->images,
-                    temporal_second_grid(f->model, o));
+                    fused_second_grid(f->model, o));
     }
     text_add(t, "\n");
 }

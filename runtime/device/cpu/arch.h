@@ -425,6 +425,9 @@ template <class T> __forceinline__ T compare_and_swap(T *at, const T &before, co
     return seen;
 }
 
+__forceinline__ void before_waiting() {
+    __syncthreads(); /* a thread that waits lets no other of its block run */
+}
 __forceinline__ void wait_a_moment() {
     __nanosleep(40);
 }

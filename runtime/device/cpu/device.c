@@ -274,11 +274,9 @@ static void run_chunk(void *argument, int64_t index, int worker) {
     cpu_blocks_run(s->device->blocks[worker], &s->launch, first, left < s->chunk ? left : s->chunk);
 }
 
-static fault launch(device *base, const module *m, int number, const int64_t grid[3],
-                    const void *arguments, size_t bytes, void *stream, int *code) {
-    (void)bytes;
-    (void)stream;
-    cpu_device *d = (cpu_device *)base;
+/* Each worker takes a block at a time if all are to be at work `together`, else a few. */
+static fault run_blocks(cpu_device *d, const module *m, int number, const int64_t grid[3],
+                        const void *arguments, bool together, int *code) {
     const program_launch *l = &m->launches[number];
     const int64_t cores = workers_count(d->workers);
     sweep s = {
@@ -301,7 +299,7 @@ static fault launch(device *base, const module *m, int number, const int64_t gri
     }
     s.launch.grid = (sg_cpu_index){(unsigned)grid[0], (unsigned)grid[1], (unsigned)grid[2]};
     const int64_t most = cores * CHUNKS_A_WORKER;
-    s.chunk = s.blocks / most + (s.blocks % most != 0);
+    s.chunk = together ? 1 : s.blocks / most + (s.blocks % most != 0);
     pthread_mutex_lock(&d->lock);
     if (s.blocks > 0)
         workers_run(d->workers, (s.blocks - 1) / s.chunk + 1, run_chunk, &s);
@@ -310,11 +308,18 @@ static fault launch(device *base, const module *m, int number, const int64_t gri
     return FAULT_NONE;
 }
 
-static int64_t together(device *base, const module *m, int number) {
-    (void)base;
-    (void)m;
-    (void)number;
-    return 0; /* a worker finishes a block before it takes another */
+static fault launch(device *base, const module *m, int number, const int64_t grid[3],
+                    const void *arguments, size_t bytes, void *stream, int *code) {
+    (void)bytes;
+    (void)stream;
+    return run_blocks((cpu_device *)base, m, number, grid, arguments, false, code);
+}
+
+static fault launch_together(device *base, const module *m, int number, const int64_t grid[3],
+                             const void *arguments, size_t bytes, void *stream, int *code) {
+    (void)bytes;
+    (void)stream;
+    return run_blocks((cpu_device *)base, m, number, grid, arguments, true, code);
 }
 
 /* A launch of so many blocks hands out one at a time, so a worker that waits in one delays no
@@ -363,7 +368,8 @@ const device_ops device_cpu = {
     .unload = unload,
     .function = function,
     .launch = launch,
-    .together = together,
+    .launch_together = launch_together,
+    .together = resident,
     .map = map,
     .resident = resident,
     .alloc = cpu_alloc,

@@ -79,7 +79,6 @@ end
 
 -- Of a method that makes several steps on a tile: what none of them takes.
 function fused.refusals(refuse, method)
-  refuse(method .. ": levels", "wave2d", method .. " time=2", "it makes several steps of fields that keep no previous level")
   refuse(method .. ": nothing inout", "out2d", method .. " time=2", "no field is both read and written")
   refuse(method .. ": one step", "star2d1", method .. " time=1", "it makes at least two steps a launch")
 end

@@ -220,7 +220,7 @@ static void what_cannot_be_fused_is_refused(void **state) {
          "'inout' }, update = function(f) return { u = f.v(1,0), v = f.u(0,1) } end }",
          "temporal time=3", "cells of half and bfloat16 are converted"},
         {"return stencil { name = 's', dims = 1, fields = { u = { use = 'inout', levels = 2 } }, "
-         "update = function(f) return f.u(1) - f.u.prev(0) end }",
+         "update = function(f) return f.u(1) - f.u.prev(1) end }",
          "time=2",
          "no method serves: method naive: it makes one time step a launch, not 2; method tiled: "},
         {KEYS(COEFFICIENTS), "temporal time=64 lane=4",
