@@ -94,28 +94,24 @@ void fused_write_round(text *t, const plan *p) {
     plan_write_triple(t, "halo_high", p->fused.round_halo);
 }
 
-/* What holds of an output or an array by its number, which the template has in a struct. */
 void fused_write_levels(text *t, const plan *p) {
     const model *m = p->facts->model;
-    text_add(t, "// The array that holds the newest level, of one that holds the level before.\n"
-                "template <int array> struct Previous {\n    static constexpr int of = -1;\n};\n");
+    text_add(t, "// Of an array with a previous level, the one with the newest level; else -1.\n"
+                "template <int array> struct Previous;\n");
     for (int i = 0; i < p->array_count; i++)
-        if (m->arrays[p->arrays[i].array].previous)
-            text_printf(
-                t, "template <> struct Previous<%d> {\n    static constexpr int of = %d;\n};\n", i,
-                i - 1);
-    text_add(t,
-             "// Where the level before an output's newest goes: a grid, and the place of its "
-             "messages.\n"
-             "template <int output> struct Second {\n    static constexpr int grid = -1, message = "
-             "-1;\n};\n");
-    int message = m->output_count;
-    for (int o = 0; o < m->output_count; o++)
-        if (m->fields[m->outputs[o].field].levels > 1)
-            text_printf(t,
-                        "template <> struct Second<%d> {\n    static constexpr int grid = %d, "
-                        "message = %d;\n};\n",
-                        o, fused_second_grid(m, o), message++);
+        text_printf(t, "template <> struct Previous<%d> { static constexpr int of = %d; };\n", i,
+                    m->arrays[p->arrays[i].array].previous ? i - 1 : -1);
+    text_add(
+        t,
+        "// Of an output with two levels, where the older one goes: a grid, and the place of its "
+        "messages; else -1.\n"
+        "template <int output> struct Second;\n");
+    for (int o = 0, message = m->output_count; o < m->output_count; o++) {
+        const int grid = fused_second_grid(m, o);
+        text_printf(
+            t, "template <> struct Second<%d> { static constexpr int grid = %d, message = %d; };\n",
+            o, grid, grid < 0 ? -1 : message++);
+    }
     text_add(t, "\n");
 }
 

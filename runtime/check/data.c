@@ -167,8 +167,7 @@ digest check_data_march(job *j, const guarded *g, int64_t steps, uint64_t seed,
     text t = text_new(j);
     text_add(&t, describe(j, g->kernel, g->size, steps, parameters, seed));
     for (int64_t step = 0; step < steps && model_is_narrow(check_model(g->kernel)); step++)
-        text_add(&t, steps_stay(g->kernel->program, g->size, steps, g->together, step) ? " stays"
-                                                                                       : " stored");
+        text_add(&t, steps_stay(g->kernel->program, g->size, steps, step) ? " stays" : " stored");
     const blob whole = digest_piece(t.data);
     return digest_of(&whole, 1);
 }
@@ -256,7 +255,6 @@ void check_steps_launch(job *j, guarded *g, const double *parameters, int64_t wa
         wanted = program_steps(k->program);
     if (wanted > 0) {
         launch_check(j, k, &arguments, USE_STEPS, &l);
-        g->together = l.exchange != NULL && steps_together(k, l.size);
         steps_make(j, k, &l, wanted, NULL, final);
     } else {
         launch_once(j, k, &arguments, NULL);
@@ -294,8 +292,7 @@ void check_steps_march(job *j, check_steps *c, const guarded *g, const reference
     for (int i = 0; i < count; i++)
         c->scratch[i] = job_alloc(j, reference_steps_scratch(&c->march));
     for (int64_t step = 0; step < steps; step++) {
-        c->march.place.stays =
-            steps_stay(g->kernel->program, g->size, steps + 1, g->together, step);
+        c->march.place.stays = steps_stay(g->kernel->program, g->size, steps + 1, step);
         workers_run(g->workers, reference_steps_pieces(&c->march), make_piece, c);
         reference_steps_turn(&c->march);
     }

@@ -34,7 +34,6 @@ typedef struct guarded {
     int64_t size[3], points; /* of a grid */
     size_t zone;             /* bytes of a guard zone */
     int64_t step;            /* the number of a launch's first step */
-    bool together;           /* one launch made many steps, as its blocks exchange words */
     size_t temporary;        /* bytes of temporary memory, the array after the program's */
     int count;
     guarded_array arrays[LAUNCH_ARRAYS + 1];

@@ -155,9 +155,9 @@ leap steps_choose(const program *, const int64_t size[PROGRAM_AXES], int64_t lef
 leap steps_single(const program *);
 
 /* Whether a later one of so many steps of a whole grid reads the results of step `step`, from 0 on,
-   in the launch that makes them. */
-bool steps_stay(const program *, const int64_t size[PROGRAM_AXES], int64_t count, bool together,
-                int64_t step);
+   before they are rounded to what memory has: a launch of many rounds rounds them as launches of
+   one do. */
+bool steps_stay(const program *, const int64_t size[PROGRAM_AXES], int64_t count, int64_t step);
 
 fault steps_send(const sg_kernel *, launch *, const leap *, void *stream, int *code);
 

@@ -173,11 +173,10 @@ leap steps_single(const program *p) {
     return (leap){p->grid.ways ? program_own_launches(p) - 1 : 0, 1, false};
 }
 
-bool steps_stay(const program *p, const int64_t size[PROGRAM_AXES], int64_t count, bool together,
-                int64_t step) {
+bool steps_stay(const program *p, const int64_t size[PROGRAM_AXES], int64_t count, int64_t step) {
     int64_t end = 0; /* of a launch's steps */
     while (end <= step)
-        end += steps_choose(p, size, count - end, together, true).steps;
+        end += steps_choose(p, size, count - end, false, true).steps;
     return end > step + 1;
 }
 

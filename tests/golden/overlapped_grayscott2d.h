@@ -74,14 +74,14 @@ template <> struct Edge<1, 1> : Side<Boundary::mirror> {};
 template <> struct Edge<2, 0> : Side<Boundary::clamp> {};
 template <> struct Edge<2, 1> : Side<Boundary::clamp> {};
 
-// The array that holds the newest level, of one that holds the level before.
-template <int array> struct Previous {
-    static constexpr int of = -1;
-};
-// Where the level before an output's newest goes: a grid, and the place of its messages.
-template <int output> struct Second {
-    static constexpr int grid = -1, message = -1;
-};
+// Of an array with a previous level, the one with the newest level; else -1.
+template <int array> struct Previous;
+template <> struct Previous<0> { static constexpr int of = -1; };
+template <> struct Previous<1> { static constexpr int of = -1; };
+// Of an output with two levels, where the older one goes: a grid, and the place of its messages; else -1.
+template <int output> struct Second;
+template <> struct Second<0> { static constexpr int grid = -1, message = -1; };
+template <> struct Second<1> { static constexpr int grid = -1, message = -1; };
 
 // One point; taps come from `at`.
 template <class At>

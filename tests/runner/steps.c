@@ -84,8 +84,7 @@ static bool stays(const judging *g, int64_t count, int64_t step) {
     bool whole = true;
     for (int axis = 0; axis < AXES; axis++)
         whole &= p->begin[axis] == 0 && p->end[axis] == p->size[axis];
-    return whole &&
-           steps_stay(k->kernel->program, p->size, count, steps_together(k->kernel, p->size), step);
+    return whole && steps_stay(k->kernel->program, p->size, count, step);
 }
 
 static void march(job *j, judging *g, int64_t steps) {
