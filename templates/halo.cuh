@@ -41,43 +41,67 @@ struct HaloCell {
     }
 };
 
-// Receives `count` cells of an array's box.
-template <int count>
-__device__ __forceinline__ void receive_cells(const Arguments &a, const State &s, int which, Real *to,
-                                              const HaloCell (&cell)[count]) {
-    const Message *const from = s.first + which * State::cells_of(a);
-    Message message[count];
-    unsigned differ = 1;
-    while (differ != 0) {
-        differ = 0;
+// Asks for the messages of cells of some arrays, both levels where there are two: 0 if all have come.
+template <int output, int end, int count>
+__device__ __forceinline__ unsigned ask_for(const Arguments &a, const State &s, const HaloCell (&cell)[count],
+                                            Message (&message)[plan::outputs][2][count]) {
+    if constexpr (output < end) {
+        unsigned differ = 0;
+        if constexpr (array_of<output>() >= 0) {
+            constexpr bool two = Second<output>::grid >= 0;
+            const Message *const from = s.first + output * State::cells_of(a);
+            const Message *const second = s.first + (two ? Second<output>::message : 0) * State::cells_of(a);
 #pragma unroll
-        for (int k = 0; k < count; ++k)
-            if (cell[k].at >= 0) {
-                message[k] = load_relaxed(from + cell[k].number);
-                differ |= Messages::differs(message[k], s.round);
-            }
-        if (differ != 0)
-            wait_a_moment();
+            for (int k = 0; k < count; ++k)
+                if (cell[k].at >= 0) {
+                    message[output][0][k] = load_relaxed(from + cell[k].number);
+                    if constexpr (two)
+                        message[output][1][k] = load_relaxed(second + cell[k].number);
+                }
+#pragma unroll
+            for (int k = 0; k < count; ++k)
+                if (cell[k].at >= 0) {
+                    differ |= Messages::differs(message[output][0][k], s.round);
+                    if constexpr (two)
+                        differ |= Messages::differs(message[output][1][k], s.round);
+                }
+        }
+        return differ | ask_for<output + 1, end>(a, s, cell, message);
+    } else {
+        return 0;
     }
-#pragma unroll
-    for (int k = 0; k < count; ++k)
-        if (cell[k].at >= 0)
-            to[cell[k].at] = Messages::read(message[k]);
 }
 
-// Of all arrays the newest level, and then the one before.
-template <bool newest, int count, int output = 0>
-__device__ __forceinline__ void receive_all(const Arguments &a, const State &s,
-                                            const HaloCell (&cell)[count]) {
-    if constexpr (output < plan::outputs) {
+// Puts them into the boxes.
+template <int output, int end, int count>
+__device__ __forceinline__ void put_received(const State &s, const HaloCell (&cell)[count],
+                                             const Message (&message)[plan::outputs][2][count]) {
+    if constexpr (output < end) {
         if constexpr (array_of<output>() >= 0) {
             Real *const to = s.shared + Array<array_of<output>()>::shared;
-            if constexpr (newest)
-                receive_cells(a, s, output, to + s.now, cell);
-            else if constexpr (Second<output>::grid >= 0)
-                receive_cells(a, s, Second<output>::message, to + s.before, cell);
+#pragma unroll
+            for (int k = 0; k < count; ++k)
+                if (cell[k].at >= 0) {
+                    to[s.now + cell[k].at] = Messages::read(message[output][0][k]);
+                    if constexpr (Second<output>::grid >= 0)
+                        to[s.before + cell[k].at] = Messages::read(message[output][1][k]);
+                }
         }
-        receive_all<newest, count, output + 1>(a, s, cell);
+        put_received<output + 1, end>(s, cell, message);
+    }
+}
+
+// Receives `count` cells: all arrays at once, or one after the other where that takes many registers.
+template <int count, int output = 0>
+__device__ __forceinline__ void receive_cells(const Arguments &a, const State &s, const HaloCell (&cell)[count]) {
+    if constexpr (output < plan::outputs) {
+        constexpr bool at_once = count * plan::messages <= 16;
+        constexpr int end = at_once ? plan::outputs : output + 1;
+        Message message[plan::outputs][2][count];
+        while (ask_for<output, end>(a, s, cell, message) != 0)
+            wait_a_moment();
+        put_received<output, end>(s, cell, message);
+        receive_cells<count, end>(a, s, cell);
     }
 }
 
@@ -98,24 +122,19 @@ struct Halo {
                 cell[k].place(a, p, i);
         }
     }
-    template <bool newest>
     __device__ __forceinline__ void load(const Arguments &a, const Place &p, const State &s) {
+        if constexpr (plan::boxes > 2)
+            __syncthreads(); // the last step has read the box of the level before
+        else
+            before_waiting();
         if constexpr (held) {
-            receive_all<newest>(a, s, cell);
+            receive_cells(a, s, cell);
         } else {
 #pragma unroll 1
             for (int k = 0; k < HaloCell::rounds; k += some) {
                 place(a, p, k);
-                receive_all<newest>(a, s, cell);
+                receive_cells(a, s, cell);
             }
-        }
-    }
-    __device__ __forceinline__ void load(const Arguments &a, const Place &p, const State &s) {
-        before_waiting();
-        load<true>(a, p, s);
-        if constexpr (plan::boxes > 2) {
-            __syncthreads(); // the last step has read this box
-            load<false>(a, p, s);
         }
     }
 };
