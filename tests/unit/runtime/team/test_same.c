@@ -170,6 +170,7 @@ static void several_steps_of_levels(void **unused) {
     compare(&(problem){wave, "temporal time=3", {259, 61, 1}, 7, {1, 3, 1}, 0});
     compare(&(problem){wave, "temporal time=3", {259, 61, 1}, 6, {1, 2, 1}, 0});
     compare(&(problem){two, "temporal time=3", {259, 61, 1}, 7, {2, 2, 1}, 0});
+    compare(&(problem){wave, "resident tile=16x8 time=3", {61, 47, 1}, 13, {2, 2, 1}, 0});
     setenv("SG_TEAM_HIDE", "all", 1);
     compare(&(problem){wave, "temporal time=3", {259, 61, 1}, 7, {1, 3, 1}, 0});
     compare(&(problem){two, "temporal time=3", {259, 61, 1}, 8, {1, 2, 1}, 0});
