@@ -65,16 +65,17 @@ static const char *fit(job *j, plan *p) {
 
 /* ---- its cost -------------------------------------------------------------------------------- */
 
-/* Fitted on an H100 to grids of 256² and 64³, with and without their exchanges. Loads a tap, as the
-   points of a column share them; cycles of a warp's access to shared memory; instructions of a
-   column in addition to its points; cycles of a step that do not depend on the number of warps, and
-   of each instruction of a thread; seconds of an exchange, and of an element of the halo, also
-   where a thread has so many that it finds them anew each round (7 figures of 3D grids on an H200:
-   0.7 to 1.4 ns), and how many times as long an element of doubles takes; seconds from one launch
-   to the next. */
+/* Loads a tap, as the points of a column share them; cycles of a warp's access to shared memory;
+   instructions of a column in addition to its points; cycles of a step that do not depend on the
+   number of warps, and of each instruction of a thread; seconds of an exchange, and of an element
+   of the halo: held, or found anew each round where a thread has many, which takes longer beyond
+   sides with images; how many times as long an element of doubles takes; seconds from one launch to
+   the next. The first two are of an H100 (256² and 64³, with and without their exchanges), the
+   others were fitted to 249 figures of 57 grids on an H200. */
 static const struct costs {
-    double loads, access, column, step, instruction, exchange, element, found, wide, launch;
-} costs = {0.75, 0.9, 15, 150, 2.5, 0.75e-6, 0.3e-9, 1.3e-9, 1.5, 3e-6};
+    double loads, access, column, step, instruction, exchange, element, found, found_images, wide,
+        launch;
+} costs = {0.75, 0.9, 13.5, 280, 1, 0.96e-6, 0.26e-9, 0.7e-9, 1.2e-9, 1.75, 3e-6};
 
 static const double schedulers = 4;
 
@@ -115,13 +116,28 @@ static round_work make_round(const plan *p) {
     return w;
 }
 
+/* Of an element of a halo of so many. */
+static double element_seconds(const plan *p, double halo) {
+    const model *m = p->facts->model;
+    bool images = false;
+    for (int axis = 0; axis < m->dims; axis++)
+        for (int side = 0; side < 2; side++)
+            images |= m->sides[axis][side].kind == BOUNDARY_CLAMP ||
+                      m->sides[axis][side].kind == BOUNDARY_MIRROR;
+    const bool held = halo <= HELD_CELLS * plan_threads(p);
+    return (held     ? costs.element
+            : images ? costs.found_images
+                     : costs.found) *
+           (dtype_words[m->dtype].bytes > 4 ? costs.wide : 1);
+}
+
 /* Where not all blocks are resident, each round is a launch of its own, which loads and stores the
    tiles. */
 static void cost(plan *p, const int64_t size[AXES]) {
     const gpu *t = p->gpu;
     const model *m = p->facts->model;
     plan_estimate *e = &p->estimate;
-    const double bytes = (double)dtype_words[m->dtype].bytes, time = p->schedule.time;
+    const double time = p->schedule.time;
     const double stored = (double)model_cell_bytes(m);
     double box = 1, tile = 1, points = 1, blocks = 1;
     for (int k = 0; k < AXES; k++) {
@@ -143,13 +159,11 @@ static void cost(plan *p, const int64_t size[AXES]) {
         (share * w.busy + ceil(blocks / wave) * w.latency) * (together ? 1 : rounds_apart);
     const double staged =
         blocks * p->array_count * box + points * (m->output_count + count_seconds(m));
-    const double element =
-        (box - tile > HELD_CELLS * plan_threads(p) ? costs.found : costs.element) *
-        (bytes > 4 ? costs.wide : 1);
-    e->seconds = cycles / t->clock +
-                 (together ? costs.exchange + share * (m->output_count + count_seconds(m)) *
-                                                  (box - tile) * element
-                           : costs.launch + staged * stored / gpu_copy_rate(t));
+    const double halo = box - tile, element = element_seconds(p, halo);
+    e->seconds =
+        cycles / t->clock +
+        (together ? costs.exchange + share * (m->output_count + count_seconds(m)) * halo * element
+                  : costs.launch + staged * stored / gpu_copy_rate(t));
     e->bytes_per_point = together ? 0 : staged * stored / (points * time);
     e->loads_per_point = e->bytes_per_point / stored;
     e->shared_per_point = (p->facts->all_taps * costs.loads + m->output_count) * box / tile;

@@ -75,17 +75,19 @@ static double idle_lanes(const plan *p, const int64_t size[AXES]) {
 }
 
 /* Instructions of a step that rows which are no packs take beyond those of packs: loads of single
-   elements, more where a row of a block is shorter than a warp, and stores. They and what else
-   depends on such rows (costs.converted_apart, narrow_rows, loads_apart) were fitted to 1175
-   figures of 132 grids on an H200; 68 of these were judged by terms that were fitted to the others.
- */
+   elements, more where a row of a block is shorter than a warp. Those of single updates were
+   fitted, with costs.converted_apart, to 1175 figures of 132 grids on an H200, and judged by 16
+   others. What systems take is in kept_apart. */
 static double elements_apart(const plan *p) {
-    static const double load = 3.85, store = 1.13, few_lanes = 0.28;
-    const plan_streamed *s = &p->streamed;
-    const int threads = p->block[0], more = p->schedule.vector - 1;
-    const double lanes_apart = threads % WARP == 0 ? 1 : fmax(1, (double)WARP / threads);
-    return more * (load * (1 + few_lanes * (lanes_apart - 1)) * (s->packs + s->beside) +
-                   store * s->lane_y * p->facts->model->output_count);
+    static const double single = 3.85, few_lanes = 0.28;
+    const model *m = p->facts->model;
+    const int threads = p->block[0];
+    const bool is_single = !p->form->sums && !m->arranged;
+    const double load = is_single && m->dtype != DTYPE_DOUBLE ? single : costs.element;
+    const double lanes_apart =
+        is_single && threads % WARP != 0 ? fmax(1, (double)WARP / threads) : 1;
+    return load * (1 + few_lanes * (lanes_apart - 1)) * (p->streamed.packs + p->streamed.beside) *
+           (p->schedule.vector - 1);
 }
 
 /* Of a thread's step along the walk. */
@@ -216,7 +218,7 @@ static bool has_short_rows(const int64_t size[AXES]) {
 
 /* How many times as long where rows are short, for each row of a thread beyond its first. */
 static double narrow_rows(const plan *p, const int64_t size[AXES]) {
-    static const double each = 0.065;
+    static const double each = 0.05;
     return has_short_rows(size) ? 1 + each * (p->streamed.lane_y - 1) : 1;
 }
 
@@ -247,11 +249,9 @@ static double kept_apart(const plan *p, const int64_t size[AXES]) {
     return plan_takes_spare(p, size) ? 1 + each * (p->schedule.vector - 1) : 1;
 }
 
-/* Loads of a pack: points of a row that is none are loaded one by one, and most of that shows. */
+/* Loads of a pack: points of a row that is none are loaded one by one, and half of that shows. */
 static double loads_apart(const plan *p, const int64_t size[AXES]) {
-    static const double each = 0.84;
-    const bool are = has_short_rows(size) && plan_takes_spare(p, size);
-    return are ? 1 + each * (p->schedule.vector - 1) : 1;
+    return has_short_rows(size) && plan_takes_spare(p, size) ? (1 + p->schedule.vector) / 2.0 : 1;
 }
 
 static double edges(const plan *p, const int64_t size[AXES]) {

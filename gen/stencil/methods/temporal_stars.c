@@ -51,10 +51,11 @@ static const char *fit(job *j, plan *p) {
 /* Fitted to 14 plans of 7 and 13 points on an H200, float and double, by docs/notebook.md. */
 static const temporal_costs costs = {1, 1, 1, 700, 30000, 1.325, 1.525, 1.2, 40, 1.26, 2.35};
 
-/* How many times as long where rows are no packs. 10 grids on an H200: few steps take longer, as
-   a launch takes as many rows for fewer updates. */
+/* How many times as long where rows are no packs, by 120 figures of 10 grids on an H200. Few steps
+   take longer, as a launch takes as many rows for fewer updates. */
 static double apart(const plan *p) {
-    return p->schedule.time * p->high[2] < 4 ? 1.45 : 1.1;
+    const double rows = plan_words(p) > 1 ? 1.1 : 0.95 + 0.14 * p->schedule.lane[1];
+    return (p->schedule.time * p->high[2] < 4 ? 1.4 : 1) * rows;
 }
 
 /* A patch through all levels, for one plane. */
