@@ -39,7 +39,7 @@ struct plan {
     static constexpr int time = 4, lane_x = 20, stages = 4, carried = 1, second = 2;
     static constexpr int input_slots = 3, strip_bytes = 128, wave = 264, at_once = 2;
     static constexpr bool images = true; // some cells beyond a side are images of others
-    static constexpr int words = 2;
+    static constexpr int words = 2, boxes = 2, messages = 1;
     static constexpr bool star = true;
     static constexpr int ahead = 2, slab = 1 << 21;
     static constexpr bool flat = false;
@@ -100,6 +100,11 @@ template <int output> struct Output;
 template <> struct Output<0> { // u.next
     static constexpr int grid = 2, current = 0;
 };
+template <int array> struct Previous;
+template <> struct Previous<0> { static constexpr int of = -1; };
+template <> struct Previous<1> { static constexpr int of = -1; };
+template <int output> struct Second;
+template <> struct Second<0> { static constexpr int grid = -1, message = -1; };
 
 enum class Boundary { fixed, zero, constant, clamp, mirror, periodic };
 template <Boundary rule> struct Side {
