@@ -95,7 +95,8 @@ static void pack_cost(plan *p, const int64_t size[AXES]) {
     static const double row = 0.1;
     const int rows = larger(p->facts->row_count - p->array_count - FEW, 0);
     point_cost(p, size);
-    p->estimate.seconds *= 1 + row * rows * (1 - plan_in_cache(p, size));
+    if (p->facts->model->dims == 2) /* in 3D it was not measured */
+        p->estimate.seconds *= 1 + row * rows * (1 - plan_in_cache(p, size));
 }
 
 /* A point at an edge is loaded, made and stored before the next: 7- and 5-point stars, H200, 64³ to
