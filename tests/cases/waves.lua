@@ -104,6 +104,13 @@ local function refuse(name, update, storage, text)
   cases[#cases + 1] = { name = "resident: " .. name, spec = spec:format(("boundary = 'zero', storage = '%s'"):format(storage), update),
                         schedule = "resident time=2", expect = "method resident: " .. text }
 end
-refuse("older neighbour", "u(0,0) - prev(0,0) / 2 + (u(0,1) + u(0,-1) - prev(1,0)) / 8", "float", "of a previous level a step may read its own point")
+refuse("older neighbour", "u(0,0) - prev(0,0) / 2 + (u(0,1) + u(0,-1) - prev(1,0)) / 8", "float", "of a field with two levels")
+cases[#cases + 1] = { name = "resident: the current level is not read", schedule = "resident time=2", expect = "method resident: of a field with two levels",
+                      spec = [[return stencil { name = 'given', fields = { u = { use = "inout", levels = 2 }, v = "inout" }, update = function(f)
+                        return { u = f.v(1,0) / 2, v = f.v(0,0) / 2 + f.v(0,1) / 4 } end }]] }
+-- Of two levels the older one need not be read.
+cases[#cases + 1] = { name = "resident: the older level is not read", schedule = "resident time=3 tile=16x8", places = { { size = { 40, 19 }, steps = 7 }, { size = { 3, 2 }, steps = 3 } },
+                      spec = [[return stencil { name = 'kept', boundary = 'clamp', fields = { u = { use = "inout", levels = 2 } }, update = function(f)
+                        return f.u(0,0) / 2 + f.u(1,0) / 8 + f.u(0,-1) / 4 end }]] }
 refuse("16 bits", second, "half", "it makes steps of two levels in float and double")
 return cases

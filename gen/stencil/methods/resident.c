@@ -204,22 +204,24 @@ static int last(int dims) {
     return dims == 2 ? 1 : -1;
 }
 
-static bool reaches(const model_array *a) {
-    for (int axis = 0; axis < AXES; axis++)
-        if (a->low[axis] > 0 || a->high[axis] > 0)
-            return true;
-    return false;
+/* Whether boxes hold the current level, and the previous one is read at its own point, if at all.
+ */
+static bool is_wave(const model *m, int field) {
+    const int newest = model_array_of(m, field, false), before = model_array_of(m, field, true);
+    bool reaches = false;
+    for (int axis = 0; axis < AXES && before >= 0 && m->arrays[before].used; axis++)
+        reaches |= m->arrays[before].low[axis] > 0 || m->arrays[before].high[axis] > 0;
+    return newest >= 0 && m->arrays[newest].used && !reaches;
 }
 
 static const char *refuse(job *j, const plan_facts *f, const schedule *s) {
     (void)j, (void)s;
     const model *m = f->model;
-    for (int i = 0; i < m->array_count; i++) {
-        const model_array *a = &m->arrays[i];
-        const int newest = model_array_of(m, a->field, false);
-        if (a->previous && a->used && (newest < 0 || !m->arrays[newest].used || reaches(a)))
-            return "of a previous level a step may read its own point, where it reads the current "
-                   "one too";
+    for (int o = 0; o < m->output_count; o++) {
+        const int field = m->outputs[o].field;
+        if (m->fields[field].levels > 1 && !is_wave(m, field))
+            return "of a field with two levels a step reads the current one, and of the previous "
+                   "one its own point alone";
     }
     if (count_seconds(m) > 0 && model_is_narrow(m))
         return "it makes steps of two levels in float and double";
