@@ -169,9 +169,15 @@ void plan_write_triple(text *, const char *name, const int v[AXES]);
 /* Of forms that are told how many steps to make. */
 int fused_fewer_by_halves(const plan *, int steps);
 
-/* The grid that takes the level before an output's newest one: the layers follow the arrays (−1: it
-   has one level). */
+/* How many of the first so many outputs have two levels; and the grid that takes the level before
+   an output's newest one: the layers follow the arrays (−1: it has one level). */
+int fused_seconds(const model *, int outputs);
 int fused_second_grid(const model *, int output);
+
+/* Whether cells beyond a side are images of others; whether those beyond some side are, as far as
+   the shape reaches. */
+bool fused_is_image(int boundary);
+bool fused_has_images(const model *);
 
 /* Lays the boxes of a block that keeps its tile with the halo of a round, which is the same below
    and above, as templates have it: of each array one, of those that change two, or three where a

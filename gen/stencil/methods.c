@@ -25,18 +25,34 @@ int fused_fewer_by_halves(const plan *p, int steps) {
     return steps / 2 > 1 ? steps / 2 : 1;
 }
 
+int fused_seconds(const model *m, int outputs) {
+    int count = 0;
+    for (int o = 0; o < outputs; o++)
+        count += m->fields[m->outputs[o].field].levels > 1;
+    return count;
+}
+
 int fused_second_grid(const model *m, int output) {
-    int grid = model_grids(m, m->field_count);
-    for (int o = 0; o < output; o++)
-        grid += m->fields[m->outputs[o].field].levels > 1;
-    return m->fields[m->outputs[output].field].levels > 1 ? grid : -1;
+    return m->fields[m->outputs[output].field].levels > 1
+               ? model_grids(m, m->field_count) + fused_seconds(m, output)
+               : -1;
+}
+
+bool fused_is_image(int boundary) {
+    return boundary == BOUNDARY_CLAMP || boundary == BOUNDARY_MIRROR;
+}
+
+bool fused_has_images(const model *m) {
+    for (int axis = 0; axis < m->dims; axis++)
+        for (int side = 0; side < 2; side++)
+            if (fused_is_image(m->sides[axis][side].kind) &&
+                (side == 0 ? m->low : m->high)[axis] > 0)
+                return true;
+    return false;
 }
 
 static int count_boxes(const model *m) {
-    for (int i = 0; i < m->field_count; i++)
-        if (m->fields[i].levels > 1)
-            return 3;
-    return 2;
+    return fused_seconds(m, m->output_count) > 0 ? 3 : 2;
 }
 
 int64_t fused_lay_boxes(plan *p) {

@@ -14,10 +14,7 @@ enum {
 
 /* Fields whose previous level changes, too. */
 static int count_seconds(const model *m) {
-    int count = 0;
-    for (int o = 0; o < m->output_count; o++)
-        count += m->fields[m->outputs[o].field].levels > 1;
-    return count;
+    return fused_seconds(m, m->output_count);
 }
 
 static int quotient_up(int n, int by) {
@@ -119,16 +116,9 @@ static round_work make_round(const plan *p) {
 /* Of an element of a halo of so many. */
 static double element_seconds(const plan *p, double halo) {
     const model *m = p->facts->model;
-    bool images = false;
-    for (int axis = 0; axis < m->dims; axis++)
-        for (int side = 0; side < 2; side++)
-            images |= m->sides[axis][side].kind == BOUNDARY_CLAMP ||
-                      m->sides[axis][side].kind == BOUNDARY_MIRROR;
     const bool held = halo <= HELD_CELLS * plan_threads(p);
-    return (held     ? costs.element
-            : images ? costs.found_images
-                     : costs.found) *
-           (dtype_words[m->dtype].bytes > 4 ? costs.wide : 1);
+    const double found = fused_has_images(m) ? costs.found_images : costs.found;
+    return (held ? costs.element : found) * (plan_words(p) > 1 ? costs.wide : 1);
 }
 
 /* Where not all blocks are resident, each round is a launch of its own, which loads and stores the

@@ -89,15 +89,6 @@ double temporal_waves(const plan *p, const temporal_work *w, double blocks) {
     return whole * wave + (left > 0 ? temporal_run(p, w, left) : 0) + last;
 }
 
-bool temporal_has_images(const model *m) {
-    for (int axis = 0; axis < m->dims; axis++)
-        for (int side = 0; side < 2; side++)
-            if (temporal_is_image(m->sides[axis][side].kind) &&
-                (side == 0 ? m->low : m->high)[axis] > 0)
-                return true;
-    return false;
-}
-
 void temporal_cost(plan *p, const int64_t size[AXES], const temporal_work *w,
                    double (*makespan)(const plan *, const temporal_work *, double blocks)) {
     static const double launch = 3e-6; /* seconds from one launch to the next */
@@ -121,7 +112,7 @@ void temporal_cost(plan *p, const int64_t size[AXES], const temporal_work *w,
     const double overlap = w->costs->overlap;
     e->bound = issue > memory ? "instructions" : "device memory";
     const double sum = pow(pow(issue, overlap) + pow(memory, overlap), 1 / overlap);
-    const double longer = (temporal_has_images(m) ? images : 1) * temporal_apart(p, w, size);
+    const double longer = (fused_has_images(m) ? images : 1) * temporal_apart(p, w, size);
     e->seconds = longer * sum + launch;
 }
 
@@ -255,7 +246,7 @@ static bool is_wave(const plan_facts *f) {
         if (m->arrays[1].low[axis] != 0 || m->arrays[1].high[axis] != 0)
             return false;
     for (int side = 0; side < 2; side++)
-        if (temporal_is_image(m->sides[walked][side].kind))
+        if (fused_is_image(m->sides[walked][side].kind))
             return false;
     return true;
 }
@@ -304,7 +295,7 @@ void temporal_write_images(text *t, const plan *p) {
     text_printf(t,
                 "    static constexpr bool images = %s; // some cells beyond a side are images of "
                 "others\n",
-                temporal_has_images(p->facts->model) ? "true" : "false");
+                fused_has_images(p->facts->model) ? "true" : "false");
 }
 
 void temporal_write_second(text *t, const plan *p) {

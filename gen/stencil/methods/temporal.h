@@ -44,11 +44,6 @@ const char *temporal_refuse_cascade(const plan_facts *, const schedule *);
 /* A plan of which nothing is laid out yet gets one point and one thread along every axis. */
 void temporal_begin(plan *);
 
-/* Whether cells beyond a side are images of others; whether those beyond some side are. */
-static inline bool temporal_is_image(int boundary) {
-    return boundary == BOUNDARY_CLAMP || boundary == BOUNDARY_MIRROR;
-}
-bool temporal_has_images(const model *);
 /* In 2D and 3D cells beyond a mirrored side are copied from inside: the sizes that this takes. */
 void temporal_need_images(plan *);
 /* Constants of plan.h: `images`, by which templates leave out what no boundary asks for; and the

@@ -16,7 +16,7 @@ enum {
 static bool copies(const plan *p, int k, int side) {
     if (p->axes[k] < 0 || (side == 0 ? p->low : p->high)[k] == 0)
         return false;
-    return temporal_is_image(p->facts->model->sides[p->axes[k]][side].kind);
+    return fused_is_image(p->facts->model->sides[p->axes[k]][side].kind);
 }
 static bool mirrors(const plan *p, int k, int side) {
     return copies(p, k, side) && p->facts->model->sides[p->axes[k]][side].kind == BOUNDARY_MIRROR;

@@ -58,7 +58,7 @@ static temporal_work cascade_work(const plan *p, const cascade *c) {
 static double edge(const plan *p) {
     static const double images = 4.5, others = 2.2, of_volumes = 0.31;
     const model *m = p->facts->model;
-    return (temporal_has_images(m) ? images : others) * (m->dims == 3 ? of_volumes : 1) /
+    return (fused_has_images(m) ? images : others) * (m->dims == 3 ? of_volumes : 1) /
            plan_words(p);
 }
 

@@ -23,7 +23,7 @@ bool temporal_is_star(const plan_facts *f) {
     for (int axis = 0; axis < AXES; axis++)
         for (int side = 0; side < 2; side++)
             if ((side == 0 ? m->low : m->high)[axis] != reach ||
-                temporal_is_image(m->sides[axis][side].kind))
+                fused_is_image(m->sides[axis][side].kind))
                 return false;
     return true;
 }
@@ -51,10 +51,12 @@ static const char *fit(job *j, plan *p) {
 /* Fitted to 14 plans of 7 and 13 points on an H200, float and double, by docs/notebook.md. */
 static const temporal_costs costs = {1, 1, 1, 700, 30000, 1.325, 1.525, 1.2, 40, 1.26, 2.35};
 
-/* How many times as long where rows are no packs, by 120 figures of 10 grids on an H200. Few steps
-   take longer, as a launch takes as many rows for fewer updates. */
+/* How many times as long where rows are no packs, by 120 figures of 10 grids on an H200, of which
+   few have lanes of four rows in double, and none of more. Few steps take longer, as a launch takes
+   as many rows for fewer updates. */
 static double apart(const plan *p) {
-    const double rows = plan_words(p) > 1 ? 1.1 : 0.95 + 0.14 * p->schedule.lane[1];
+    const int lane = p->schedule.lane[1];
+    const double rows = plan_words(p) > 1 ? 1.1 + 0.15 * larger(lane - 3, 0) : 0.95 + 0.14 * lane;
     return (p->schedule.time * p->high[2] < 4 ? 1.4 : 1) * rows;
 }
 
