@@ -76,8 +76,8 @@ static double idle_lanes(const plan *p, const int64_t size[AXES]) {
 
 /* Instructions of a step that rows which are no packs take beyond those of packs: loads of single
    elements, more where a row of a block is shorter than a warp. Those of single updates were
-   fitted, with costs.converted_apart, to 1175 figures of 132 grids on an H200, and judged by 16
-   others. What systems take is in kept_apart. */
+   fitted, with costs.converted_apart, to 1175 figures of 132 grids on an H200; 16 other grids
+   decided which terms were kept. What systems take is in kept_apart. */
 static double elements_apart(const plan *p) {
     static const double single = 3.85, few_lanes = 0.28;
     const model *m = p->facts->model;

@@ -279,10 +279,10 @@ static int widest(const search *s, int tile, int halo) {
     return vector;
 }
 
-/* Where rows are no packs, also single loads: their rows need not be put right after they came in
-   packs. H200, star of radius 1, float, 2047x2047 1268 and 1056 billion updates a second by single
-   loads and by packs, 4095x3001 with periodic sides 1376 and 993, 8191x8191 2796 and 2804; waves,
-   4095x3001, 1230 and 1237, of order 4 in double 452 and 528. */
+/* Where rows are no packs, also single loads, after which no row has to be shifted. H200, star of
+   radius 1, float, billions of updates a second by single loads and by packs: 2047x2047 1268 and
+   1056, 4095x3001 with periodic sides 1271 and 993, 8191x8191 2801 and 2804. Waves keep packs:
+   4095x3001 1228 and 1237, of order 4 in double 452 and 527. */
 static void try_loads(search *s, schedule c, int vector) {
     const bool apart = s->size[0] % vector != 0 && s->facts->model->fields[0].levels == 1;
     c.vector = search_given(c.vector, vector);
