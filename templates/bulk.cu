@@ -21,6 +21,7 @@
 //
 // Where rows begin anywhere (PLAN_SHIFTED), a plane comes by several copies (bulk_lines.cuh). Cells beyond
 // an edge that are not zeros: bulk_images.cuh.
+#include "arch/handing.cuh"
 #include "arch/memory.cuh"
 #include "arch/quotients.cuh"
 #include "arch/shared.cuh"
@@ -326,9 +327,17 @@ __device__ __forceinline__ void make_column(const Arguments &a, Cell *shared) {
     const Point origin = block_origin(a, plan::tile_x, plan::tile_y, plan::walk);
     const int planes = int(min(Index(plan::walk), a.end[2] - origin.z)) + depth - 1;
     if (threadIdx.x >= plan::readers) {
+#if defined(PLAN_HANDED)
+        hand_registers_over();
+        if (threadIdx.x >= plan::readers + warp_size)
+            return;
+#endif
         fill(a, shared, slots, origin, planes);
         return;
     }
+#if defined(PLAN_HANDED)
+    take_registers_over<PLAN_HANDED>();
+#endif
     constexpr int across = plan::tile_x / plan::vector;
     const int x = int(threadIdx.x) % across * (spread > 1 ? 1 : plan::vector);
     const int y = int(threadIdx.x) / across * plan::lane_y;

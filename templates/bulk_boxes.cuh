@@ -64,3 +64,7 @@ constexpr int spread = plan::tile_x / plan::vector;
 #else
 constexpr int spread = 1;
 #endif
+
+// A bit for each member, in one register if they fit.
+template <bool wide> struct SetOf { using type = unsigned; };
+template <> struct SetOf<true> { using type = unsigned long long; };

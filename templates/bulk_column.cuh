@@ -1,8 +1,5 @@
 // bulk: where the points of a thread go, plane by plane, in cells of 32 and 64 bits.
 #if !defined(PLAN_NARROW) || defined(PLAN_SHIFTED)
-template <bool wide> struct SetOf { using type = unsigned; };
-template <> struct SetOf<true> { using type = unsigned long long; };
-
 // Where the thread's points go, plane by plane.
 struct Column {
     Cell *to[plan::outputs]; // the first point of the plane that is complete next

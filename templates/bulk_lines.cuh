@@ -60,12 +60,38 @@ struct Asking {
     }
 };
 
-// A thread's points of a tile: the first one's column and row in the grid. For each array, how far
+#if PLAN_GIVES && !PLAN_IMAGES
+// Which columns before a thread's first point, and which rows around it, lie outside of the grid.
+struct Outside {
+    static constexpr int rows = PLAN_FLAT ? 0 : plan::low_y + plan::lane_y + plan::high_y;
+    typename SetOf<(plan::low_x + rows > 32)>::type cells; // registers are dear
+
+    __device__ __forceinline__ void begin(Index x, Index y, Index size_y) {
+        cells = 0;
+#pragma unroll
+        for (int k = 1; k <= plan::low_x; ++k)
+            if (x < k)
+                cells |= decltype(cells)(1) << (k - 1);
+#pragma unroll
+        for (int j = 0; j < rows; ++j)
+            if (y + j < plan::low_y || y + j - plan::low_y >= size_y)
+                cells |= decltype(cells)(1) << (plan::low_x + j);
+    }
+    // So many columns before the first point; row y from its own.
+    __device__ __forceinline__ bool column(int before) const { return (cells >> (before - 1) & 1) != 0; }
+    __device__ __forceinline__ bool row(int y) const {
+        return !PLAN_FLAT && (cells >> (plan::low_x + plan::low_y + y) & 1) != 0;
+    }
+};
+#endif
+
+// A thread's points of a tile: the first one's column. For each array, how far
 // behind a whole pack the thread's first row begins, and how much further the next rows do.
 struct Spread {
     int x;
-    Index column;
-    int rows_before, rows_after; // of the grid, from the thread's first row on
+#if PLAN_GIVES && !PLAN_IMAGES
+    Outside outside;
+#endif
     unsigned place[plan::summed], stride[plan::summed];
 
     // `z`: the first plane that is read.
@@ -75,9 +101,9 @@ struct Spread {
         if constexpr (array < plan::summed) {
             const Grid &grid = a.grid[Array<array>::grid];
             x = first_x;
-            column = origin.x + first_x;
-            rows_before = int(min(y, Index(1) << 30));
-            rows_after = int(min(max(a.size[1] - y, Index(-1)), Index(1) << 30));
+#if PLAN_GIVES && !PLAN_IMAGES
+            outside.begin(origin.x + first_x, y, a.size[1]);
+#endif
             stride[array] = unsigned(grid.stride_y);
             place[array] = first_place<array>(a) + unsigned(offset(grid, origin.x, y, z));
             begin<array + 1>(a, origin, first_x, y, z);
@@ -119,16 +145,18 @@ template <int array, int y> struct Line {
 #if PLAN_GIVES && !PLAN_IMAGES
             // What lies before the first cell of x is another row's, and outside along y another
             // plane's; zeros stand there.
-            const bool outside = !PLAN_FLAT && (y < -at.rows_before || y >= at.rows_after);
-            if (outside || at.column < Asked::low) {
+#pragma unroll
+            for (int i = 0; i < plan::vector && i * spread < Asked::low; ++i)
+#pragma unroll
+                for (int k = 0; k + i * spread < Asked::low; ++k)
+                    if (at.outside.column(Asked::low - k - i * spread))
+                        element[i][k] = 0;
+            if (at.outside.row(y))
 #pragma unroll
                 for (int i = 0; i < plan::vector; ++i)
 #pragma unroll
-                    for (int k = 0; k < cells; ++k) {
-                        const Index column = at.column + (i * spread + k - Asked::low);
-                        element[i][k] = !outside && column >= 0 ? element[i][k] : Real(0);
-                    }
-            }
+                    for (int k = 0; k < cells; ++k)
+                        element[i][k] = 0;
 #endif
         }
     }

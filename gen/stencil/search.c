@@ -243,16 +243,27 @@ static int most_rows(const search *s, int vector) {
     return !has ? 1 : vector == 1 ? 4 : 2;
 }
 
-void search_blocks(search *s, const search_tiles *tiles, const int *coarsen, const int *vectors) {
-    const search_tiles *of = &tiles[s->facts->model->dims - 1];
-    for (int t = 0; t < SEARCH_TILES && (*of)[t][0] != 0; t++)
+/* `rows`: of a thread; 0: those that the method takes. */
+static void try_tiles(search *s, const search_tiles tiles, const int *coarsen, const int *vectors,
+                      int rows) {
+    for (int t = 0; t < SEARCH_TILES && tiles[t][0] != 0; t++)
         for (int v = 0; vectors[v] != 0; v++)
             for (int k = 0; k == 0 || coarsen[k] != 0; k++) {
-                for (int rows = 1; rows <= most_rows(s, vectors[v]); rows *= 2)
-                    try_block(s, (*of)[t], vectors[v], coarsen[k], rows);
+                const int most = rows > 0 ? rows : most_rows(s, vectors[v]);
+                for (int each = larger(rows, 1); each <= most; each *= 2)
+                    try_block(s, tiles[t], vectors[v], coarsen[k], each);
                 if (coarsen[k] == 0)
                     break;
             }
+}
+
+void search_blocks(search *s, const search_tiles *tiles, const int *coarsen, const int *vectors) {
+    try_tiles(s, tiles[s->facts->model->dims - 1], coarsen, vectors, 0);
+}
+
+void search_rows(search *s, const search_tiles tiles, const int *coarsen, const int *vectors,
+                 int rows) {
+    try_tiles(s, tiles, coarsen, vectors, rows);
 }
 
 /* The tiles for packs of `vector` points: no higher than the grid, but for the rows of a thread. */

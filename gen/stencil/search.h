@@ -89,6 +89,10 @@ typedef int search_tiles[SEARCH_TILES][AXES];
  */
 void search_blocks(search *, const search_tiles *tiles, const int *coarsen, const int *vectors);
 
+/* The same with `tiles` of the model's axes and so many rows a thread. */
+void search_rows(search *, const search_tiles tiles, const int *coarsen, const int *vectors,
+                 int rows);
+
 /* The same with tiles that fit rows of x shorter than several blocks: these cut a row into equal
    parts, and take as many rows as make 128 threads or more. */
 void search_short(search *, const int *coarsen, const int *vectors);

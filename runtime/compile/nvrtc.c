@@ -245,13 +245,17 @@ static const char no_contraction[] = "--fmad=false";
    comes 10 ms sooner. Not every NVRTC before 13 has this option. */
 static const char minimal[] = "--minimal";
 
+/* All GPUs of this architecture have the instructions that no later one has. */
+static const char hopper[] = "sm_90", hopper_alone[] = "90a";
+
 /* One source of a program. */
 static binary compile_source(nvrtc *n, job *j, const program *p, const char *source,
                              const char *arch, binary_kind kind) {
     const bool ptx = kind == BINARY_PTX;
     const char *options[5] = {standard};
     int count = 1;
-    options[count++] = job_print(j, "--gpu-architecture=%s_%s", ptx ? "compute" : "sm", arch + 3);
+    options[count++] = job_print(j, "--gpu-architecture=%s_%s", ptx ? "compute" : "sm",
+                                 !ptx && strcmp(arch, hopper) == 0 ? hopper_alone : arch + 3);
     if (fixed_options[kind] != NULL)
         options[count++] = fixed_options[kind];
     if (program_is_grid(p))

@@ -40,6 +40,7 @@ local kernels = {
   { "star3d2", "float", "bulk tile=64x16 coarsen=z64,y4", "clamp", "sides", "half" },
   { "pair3d", "float", "bulk tile=64x8 coarsen=z7", "clamp", "constant", "bfloat16" },
   { "column3d", "float", "bulk tile=64x8 coarsen=z9", "clamp", "planes" }, -- not read along x
+  { "star3d8", "double", "bulk tile=32x32 coarsen=z64,y2", "ends", "sides" }, -- four warps hand their registers over
 }
 
 local sizes = {

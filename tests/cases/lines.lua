@@ -40,6 +40,8 @@ local kernels = {
   { "star3d2", "float", "bulk tile=64x16 coarsen=z64,y4", "bfloat16" },
   { "pair3d", "float", "bulk tile=64x8 coarsen=z7", "half" },
   { "column3d", "float", "bulk tile=64x8 coarsen=z9" }, -- not read along x
+  { "star3d8", "float", "bulk tile=64x32 coarsen=z64,y2" }, -- four warps hand their registers over
+  { "star3d8", "double", "bulk tile=48x24 coarsen=z9,y3" },
 }
 
 -- Of rows of x and of y·x cells: each remainder by 4.

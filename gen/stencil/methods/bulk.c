@@ -16,7 +16,11 @@ enum {
     THREAD_POINTS = 32, /* a bit each in the template */
     PACE_PLANES = 2,    /* as Pace of templates/arch/bulk.cuh */
     PACE_WAVES = 4,     /* that may be under way at a time */
-    MOST_PACED = 4096   /* planes of a walk, so that the counts stay small */
+    MOST_PACED = 4096,  /* planes of a walk, so that the counts stay small */
+    PARTS = 4,          /* of a multiprocessor, which share warps and registers */
+    REGISTER_STEP = 8,
+    GROUP = 4 * WARP, /* threads that hand registers over together, and what they keep */
+    KEPT_REGISTERS = 24
 };
 
 static int line_bytes(const plan *p) {
@@ -144,6 +148,40 @@ static int64_t lay_shared(plan *p, int slots) {
     return first + slots * BULK_SLOT_BYTES;
 }
 
+/* Registers of each of so many threads of a block, where a multiprocessor has so many blocks: its
+   four parts have a fourth each. */
+static int launched(int threads, int blocks) {
+    const int warps = (threads / WARP * blocks + PARTS - 1) / PARTS;
+    return REGISTERS_PER_MULTIPROCESSOR / PARTS / (warps * WARP) / REGISTER_STEP * REGISTER_STEP;
+}
+
+/* What all warps of a group have together, but for those that the group that asks keeps. */
+int bulk_handed(const plan *p) {
+    const int groups = bulk_readers(p) / GROUP;
+    if (bulk_is_flat(p) || p->block[0] != bulk_readers(p) + GROUP)
+        return 0;
+    const int all = (groups + 1) * launched(p->block[0], p->blocks);
+    return (all - KEPT_REGISTERS) / groups / REGISTER_STEP * REGISTER_STEP;
+}
+
+int bulk_registers(const plan *p) {
+    const int handed = bulk_handed(p);
+    return handed > 0 ? handed : launched(p->block[0], p->blocks);
+}
+
+/* A group of four warps asks for planes instead of one where threads that make points need
+   registers that it can hand over: 25-point star, double, a block of 16 warps a multiprocessor: 112
+   instead of 96. */
+static void hand_over(plan *p) {
+    const int readers = bulk_readers(p), asking = p->block[0], has = bulk_registers(p);
+    if (bulk_is_flat(p) || p->blocks > 1 || has >= p->estimate.registers + REGISTER_STEP ||
+        readers % GROUP != 0 || readers + GROUP > MAX_THREADS)
+        return;
+    p->block[0] = readers + GROUP;
+    if (bulk_handed(p) <= has)
+        p->block[0] = asking;
+}
+
 /* Registers of a thread: addresses and coordinates, its points of the plane, and the sums. */
 static int64_t registers(const plan *p) {
     const int64_t points = (int64_t)p->schedule.vector * bulk_rows(p);
@@ -175,6 +213,7 @@ static const char *fit(job *j, plan *p) {
            p->blocks * ((LEAST_SLOTS + held(p)) * bulk_slot_bytes(p) + BULK_SLOT_BYTES) >
                p->gpu->shared_per_multiprocessor)
         p->blocks--;
+    hand_over(p);
     return plan_take_shared(j, p, lay_shared(p, count_slots(p)));
 }
 
@@ -191,6 +230,9 @@ static void macros(text *t, const plan *p, bool packs, bool only_written) {
     if (!packs && bulk_is_shifted(p))
         text_printf(t, "#define PLAN_SHIFTED %d // rows begin anywhere; planes in shared memory\n",
                     bulk_shifted_slots(p));
+    if (bulk_handed(p) > 0)
+        text_printf(t, "#define PLAN_HANDED %d // registers of threads that make points\n",
+                    bulk_handed(p));
 }
 
 /* The last row, counted from a point's own, that adds to a sum which the plane completes. */
@@ -349,6 +391,8 @@ static void candidates(search *s) {
                                               {64, 8},
                                               {32, 32},
                                               {32, 16}}};
+    /* Of far shapes: a fourth of a block hands registers over to threads of three rows. */
+    static const search_tiles three_rows = {{192, 24}, {96, 24}};
     const int vectors[] = {search_widest(s), 0};
     if (s->facts->model->dims == 2) {
         static const int rows[] = {64, 32, 16, 0};
@@ -357,7 +401,7 @@ static void candidates(search *s) {
             search_blocks(s, small, rows, vectors);
         return;
     }
-    enum { PARTS = 6 };
+    enum { PARTS = 6, FAR = 8 }; /* planes */
     int walks[PARTS + 1] = {0}, count = 0;
     for (int parts = 1; parts <= PARTS; parts++) {
         const int64_t cells = (s->size[2] + parts - 1) / parts;
@@ -368,6 +412,8 @@ static void candidates(search *s) {
         walks[count++] = MOST_PACED;
     search_blocks(s, wide, walks, vectors);
     search_blocks(s, small, walks, vectors);
+    if (s->facts->model->low[2] + s->facts->model->high[2] >= FAR)
+        search_rows(s, three_rows, walks, vectors, 3);
     if (s->size[0] % search_widest(s) != 0)
         search_blocks(s, whole_copies, walks, vectors);
     if (dtype_is_narrow(model_storage(s->facts->model, 0)))

@@ -40,10 +40,15 @@ static inline bool bulk_is_narrow(const plan *p) {
     return bulk_cell_bytes(p) == 2;
 }
 
-/* Threads that make points. */
+/* Threads that make points. In 3D the block's others ask for planes. */
 static inline int bulk_readers(const plan *p) {
-    return p->block[0] - (bulk_is_flat(p) ? 0 : WARP);
+    return p->tile[0] / p->schedule.vector * (p->tile[1] / bulk_rows(p)) * bulk_groups(p);
 }
+
+/* Registers that a thread that makes points has; those of them, if any, that it takes over from
+   the threads that ask for planes (templates/arch/handing.cuh). */
+int bulk_registers(const plan *);
+int bulk_handed(const plan *);
 
 /* The plan's arrays: those that sums read, then those that are read at the point alone. Returns the
    refusal, or NULL. */

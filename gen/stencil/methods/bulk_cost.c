@@ -15,12 +15,14 @@
    that blocks take to keep one pace, and that a multiprocessor takes for each of a block's planes.
    How much longer where there are few rows of warps, where few bytes are on their way, for written
    bytes, and in the second-level cache where it has all arrays; seconds of starts of a block of a
-   2D tile. */
+   2D tile; how much longer where threads have many points of a plane, so that
+   warps are few. */
 static const struct costs {
     double walk_share, tile_share, overlap, start, point, read, spilling, alone, spare, cut, beyond,
-        one_wave, last_wave, pace, plane, few, in_flight, writing, hits, tile_start, beyond_flat;
+        one_wave, last_wave, pace, plane, few, in_flight, writing, hits, tile_start, beyond_flat,
+        many;
 } costs = {0.96, 1,    3,       3e-6,   4,   1,    1.3,  0.12, 4,      1.05, 0.15,
-           0.1,  0.35, 0.54e-6, 0.3e-6, 1.5, 0.09, 0.08, 0.1,  1.9e-6, 0.8};
+           0.1,  0.35, 0.54e-6, 0.3e-6, 1.5, 0.09, 0.08, 0.1,  1.9e-6, 0.8,  1.03};
 
 /* The same where rows begin anywhere, so that copies bring every `vector`-th one: how terms
    overlap; how much less a row of a tile takes, as no halo is a line, in 3D and in 2D, and the
@@ -175,15 +177,8 @@ static int64_t least_registers(const plan *p, bool finds) {
            plan_words(p) * (points * p->facts->model->output_count * bulk_depth(p) + row);
 }
 
-/* How many the multiprocessor's four parts have for each thread of its warps. */
-static int registers_for_warps(const plan *p) {
-    enum { PARTS = 4, STEP = 8 };
-    const int warps = (plan_threads(p) / WARP * p->blocks + PARTS - 1) / PARTS;
-    return REGISTERS_PER_MULTIPROCESSOR / PARTS / (warps * WARP) / STEP * STEP;
-}
-
 static bool spills(const plan *p, bool finds) {
-    return least_registers(p, finds) > registers_for_warps(p);
+    return least_registers(p, finds) > bulk_registers(p);
 }
 
 /* How many times as long instructions take where a multiprocessor has too few warps, and rows of
@@ -286,6 +281,7 @@ static void wide_cost(plan *p, const int64_t size[AXES], bool images) {
     plan_estimate *e = &p->estimate;
     const double bytes = bulk_cell_bytes(p), machine = g->clock * g->multiprocessors;
     const double points = (double)p->schedule.vector * bulk_rows(p);
+    static const double many_points = 8;
     const double cells = (double)size[p->axes[2]], again = planes_read(p, cells);
     const double tile = (double)p->tile[0] * p->tile[1] * (bulk_is_flat(p) ? p->walk : 1);
     const bool finds = images && !bulk_is_flat(p), rows = copies_rows(p, size) && !finds;
@@ -330,6 +326,7 @@ static void wide_cost(plan *p, const int64_t size[AXES], bool images) {
     }
     e->seconds = pow(sum, 1 / overlap) * model_grid_points(m, size);
     e->seconds *= (spills(p, finds) && !rows ? costs.spilling : 1) *
+                  (points > many_points ? costs.many : 1) *
                   (bulk_is_flat(p) ? 1 + costs.alone / f.together / f.together : 1);
     if (!bulk_is_flat(p) && !rows && f.waves > 1 && p->walk < cells)
         e->seconds *= costs.cut; /* although there are blocks enough */
@@ -430,7 +427,7 @@ void bulk_cost(plan *p, const int64_t size[AXES]) {
                    .bytes = bulk_slot_bytes(p),
                    .again = planes_read(p, (double)size[p->axes[2]])};
     p->estimate.blocks_resident = plan_resident(p);
-    s.missing = larger(p->estimate.registers - registers_for_warps(p), 0);
+    s.missing = larger(p->estimate.registers - bulk_registers(p), 0);
     s.waves = fill(p, size, false).waves;
     narrow_cost(p, &s, size);
     if (plan_takes_spare(p, size))

@@ -138,7 +138,11 @@ void bulk_needs(const plan *p, program_needs *n) {
 
 /* A copy brings every `vector`-th row of a box. It needs to agree with Box in
    templates/bulk_boxes.cuh. */
-enum { LEAST_SLOTS = 2, MOST_SLOTS = 8 }; /* as planes are shorter, there may be room for more */
+enum {
+    LEAST_SLOTS = 2,
+    MOST_SLOTS = 8,  /* as planes are shorter, there may be room for more */
+    MOST_AROUND = 64 /* columns and rows around a thread's points, a bit each */
+};
 
 /* Cells of a row of a copy, and rows. */
 static void lay(const plan *p, const plan_array *a, int box[AXES]) {
@@ -172,7 +176,9 @@ int bulk_shifted_slots(const plan *p) {
    point makes something of its place. */
 bool bulk_could_shift(const plan *p) {
     const int least = bulk_is_flat(p) ? 1 : LEAST_SLOTS;
-    bool all = p->facts->model->positions == 0 && p->array_count == p->summed &&
+    const int around = p->low[0] + (bulk_is_flat(p) ? 0 : p->low[1] + bulk_rows(p) + p->high[1]);
+    bool all = around <= MOST_AROUND && p->facts->model->positions == 0 &&
+               p->array_count == p->summed &&
                p->array_count * p->schedule.vector <= PROGRAM_MOST_MAPS &&
                (int64_t)p->shared_bytes >= least * (bulk_shifted_bytes(p) + BULK_SLOT_BYTES);
     for (int i = 0; i < p->array_count; i++) {

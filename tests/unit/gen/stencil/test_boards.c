@@ -193,8 +193,8 @@ static void cells_of_16_bits_take_wide_packs_and_tiles(void **state) {
     }
 }
 
-/* Schedules that do not spill, measured to be the fastest: 0.90 and 0.84 of a copy. In double the
-   longest row takes more registers: 64x24 has 0.81 without spills, 96x24 0.66 with 32 bytes. */
+/* Schedules that do not spill, measured to be the fastest: 0.94, 0.90 and 0.90 of a copy. In double
+   threads have three rows, and registers that those which ask for planes hand over. */
 static void radius_4_takes_bulk_without_spills(void **state) {
     (void)state;
     static const struct {
@@ -202,7 +202,7 @@ static void radius_4_takes_bulk_without_spills(void **state) {
         int n, tile[2], walk;
     } rows[] = {{"float", 768, {192, 24}, 768},
                 {"float", 512, {128, 32}, 256},
-                {"double", 768, {64, 24}, 768}};
+                {"double", 768, {96, 24}, 768}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         loaded l;
         planning p = {.schedule = "", .size = CUBE(rows[i].n), .steps = 1};
