@@ -1,14 +1,3 @@
-#if PLAN_EARLY
-// A cell, or the value that the boundary gives in its place. This is no choice after the load, for
-// which the loads that follow would wait.
-template <class Cell>
-__device__ __forceinline__ Real load_unless(bool gone, const Cell *from, Real value) {
-    if (!gone)
-        value = load(from);
-    return value;
-}
-#endif
-
 // What lies below and above a thread's points of a row.
 template <int low, int high> struct Sides {
 #if PLAN_PACKS
@@ -17,6 +6,56 @@ template <int low, int high> struct Sides {
     static constexpr int each = plan::vector; // around each point, where rows cannot be packed
 #endif
     Real below[each][low > 0 ? low : 1], above[each][high > 0 ? high : 1];
+#if PLAN_MASKS
+    // What lies outside is not loaded: the boundary gives zeros, or nobody uses it. `gone`: all of it.
+    template <class Held>
+    __device__ __forceinline__ void read(const Held &line, const Arguments &a, const Thread &t,
+                                         int z) {
+        const Stored<Held> *const from = line.cell(a, t, z);
+#if PLAN_SHARED_SIDES
+        const bool gone = line.is_gone(a, t, z);
+#else
+        constexpr bool gone = false;
+#endif
+#if PLAN_WIDE_SIDES
+        // Sides of long reaches come by packs: the elements of a warp's threads lie in as many lines of
+        // the first-level cache either way.
+        constexpr int first = (low + plan::vector - 1) / plan::vector * plan::vector;
+        constexpr int end = (high + plan::vector - 1) / plan::vector * plan::vector + plan::vector;
+#pragma unroll
+        for (int at = -first; at < end; at += plan::vector) {
+            if (at == 0)
+                continue;
+            const int near = at < 0 ? -at - plan::vector : plan::low_x + at - plan::vector;
+            Points pack = {};
+            if (!gone && (t.sides >> near & 1) == 0)
+                pack = read_points(from + at);
+#pragma unroll
+            for (int i = 0; i < plan::vector; ++i) {
+                if (at < 0 && -at - i <= low)
+                    below[0][at < 0 ? -at - i - 1 : 0] = pack.element[i];
+                if (at > 0 && at + i - plan::vector < high)
+                    above[0][at > 0 ? at + i - plan::vector : 0] = pack.element[i];
+            }
+        }
+#else
+        constexpr int last = plan::packs ? plan::vector - 1 : 0; // of the points that lie together
+#pragma unroll
+        for (int i = 0; i < each; ++i) { // only the first and the last one's may lie outside
+#pragma unroll
+            for (int d = 0; d < low; ++d)
+                below[i][d] = gone || (i == 0 && (t.sides >> d & 1) != 0)
+                                  ? Real(0)
+                                  : Real(load(from + i * Thread::apart - 1 - d));
+#pragma unroll
+            for (int d = 0; d < high; ++d)
+                above[i][d] = gone || (i == each - 1 && (t.sides >> (plan::low_x + d) & 1) != 0)
+                                  ? Real(0)
+                                  : Real(load(from + i * Thread::apart + last + 1 + d));
+        }
+#endif
+    }
+#else
 #if PLAN_WIDE_SIDES
     // Sides of long reaches come by packs: the elements of a warp's threads lie in as many lines of
     // the first-level cache either way. Threads whose packs would reach over the grid's ends load
@@ -61,44 +100,9 @@ template <int low, int high> struct Sides {
         }
     }
 #endif
-#if PLAN_EARLY
-    static constexpr int last = (plan::vector - 1) * Thread::apart; // point, from the first
-    // Only the first and the last point's sides may end.
-    template <class Held>
-    __device__ __forceinline__ Real read_one(const Arguments &a, const Stored<Held> *from, int x,
-                                             bool may_end, bool gone, Real value) {
-        if (may_end && Held::template is_beyond<0>(x, a, value))
-            gone = true;
-        return load_unless(gone, from, value);
-    }
-    template <class Held>
-    __device__ __forceinline__ void read_early(const Held &line, const Arguments &a,
-                                               const Thread &t, int z) {
-        const Stored<Held> *const from = line.cell(a, t, z);
-        Real value = 0;
-        const bool gone = line.is_gone(a, t, z, value);
-#pragma unroll
-        for (int i = 0; i < each; ++i) {
-            const Stored<Held> *const own = from + i * Thread::apart;
-#pragma unroll
-            for (int d = 0; d < low; ++d)
-                below[i][d] = read_one<Held>(
-                    a, i == 0 ? multiply_add(t.before[d], sizeof(*from), from) : own - 1 - d,
-                    t.x - 1 - d, i == 0, gone, value);
-#pragma unroll
-            for (int d = 0; d < high; ++d)
-                above[i][d] = read_one<Held>(
-                    a, i == each - 1 ? multiply_add(t.after[d], sizeof(*from), from) : own + 1 + d,
-                    t.x + last + 1 + d, i == each - 1, gone, value);
-        }
-    }
-#endif
     template <class Held>
     __device__ __forceinline__ void read(const Held &line, const Arguments &a, const Thread &t,
                                          int z) {
-#if PLAN_EARLY
-        read_early(line, a, t, z);
-#else
         const Stored<Held> *const from = line.cell(a, t, z);
 #if !PLAN_PACKS
 #pragma unroll
@@ -130,7 +134,6 @@ template <int low, int high> struct Sides {
             apply_rules(a, t);
 #endif
         }
-#endif
     }
 #if defined(PLAN_OWN_EDGES)
     template <int array>
@@ -159,6 +162,7 @@ template <int low, int high> struct Sides {
             if (outside<0>(t.x + last + 1 + d, int(a.size[0]), value))
                 above[each - 1][d] = value;
     }
+#endif
 #endif
     template <int i, int dx> __device__ __forceinline__ Real at() const {
 #if PLAN_PACKS
@@ -193,23 +197,15 @@ template <int array, int y> struct HeldLine {
     Sides<Of::low, Of::high> sides; // in plane Of::plane
 #endif
 
-#if PLAN_EARLY
-    // Whether the boundary gives the value of the line's cells at i.
-    template <int axis>
-    static __device__ __forceinline__ bool is_beyond(int i, const Arguments &a, Real &value) {
-#if defined(PLAN_OWN_EDGES)
-        return outside<axis, array>(i, a, value);
-#else
-        return outside<axis>(i, int(a.size[axis]), value);
-#endif
+#if PLAN_MASKS && PLAN_GIVES
+    // Whether the boundary gives zeros for the line's cells of plane z. The thread's first row, and the
+    // planes of its points, lie in the grid.
+    __device__ __forceinline__ bool is_gone(const Arguments &a, const Thread &t, int z) const {
+        [[maybe_unused]] Real zero;
+        const bool row = y != 0 && (t.gone >> (y + plan::low_y) & 1) != 0;
+        return row || ((PLAN_AROUND || first < 0 || last > 0) && outside<2>(z, int(a.size[2]), zero));
     }
-    // Whether it gives all values of plane z, along z or y.
-    __device__ __forceinline__ bool is_gone(const Arguments &a, const Thread &t, int z,
-                                            Real &value) const {
-        const bool along_z = is_beyond<2>(z, a, value);
-        return is_beyond<1>(t.y + y, a, value) || along_z;
-    }
-#endif
+#elif !PLAN_MASKS
     static __device__ __forceinline__ void fill(Points &points, Real value) {
 #pragma unroll
         for (int i = 0; i < plan::vector; ++i)
@@ -243,6 +239,7 @@ template <int array, int y> struct HeldLine {
             fill(part, value);
 #endif
     }
+#endif
     __device__ __forceinline__ const Stored<Array<array>> *cell(const Arguments &a, const Thread &t, int z) const {
 #if PLAN_FLAT
         return t.template cell<Array<array>::grid>(a, 0, inside<2>(z, int(a.size[2])));
@@ -252,14 +249,11 @@ template <int array, int y> struct HeldLine {
 #endif
     }
     __device__ __forceinline__ void read(int k, const Arguments &a, const Thread &t, int z) {
-#if PLAN_EARLY
-        Real value = 0;
-        const bool gone = is_gone(a, t, z, value);
-        fill(own[k], value);
-        if (!gone)
-            own[k] = read_points(cell(a, t, z));
-#else
         own[k] = read_points(cell(a, t, z));
+#if PLAN_MASKS && PLAN_GIVES
+        if (is_gone(a, t, z))
+            own[k] = {};
+#elif !PLAN_MASKS
         if constexpr (plan::gives_values)
             apply_rules(own[k], a, t, z);
 #endif

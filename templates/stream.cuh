@@ -110,8 +110,15 @@ struct Thread {
     int steps, rows;                                    // planes and rows that lie in the box
     int row[plan::low_y + plan::lane_y + plan::high_y]; // y of each row to read
 #endif
+#if PLAN_MASKS
+    unsigned sides; // columns below the first point and above the last that lie outside, a bit each
+#if PLAN_GIVES
+    unsigned gone; // the same of `row`, where the boundary gives zeros there
+#endif
+#else
     // From the first point to the cells below it, and to those above the last point.
     int before[plan::low_x > 0 ? plan::low_x : 1], after[plan::high_x > 0 ? plan::high_x : 1];
+#endif
     unsigned stay[plan::lane_y]; // points of a row that a fixed boundary keeps, a bit each
 #if defined(PLAN_INTERIOR)
     unsigned interior; // rows whose points, of all lanes, lie away from the edges of x and y: a bit each
@@ -165,12 +172,33 @@ struct Thread {
         for (int i = 0; i < plan::vector; ++i)
             makes |= unsigned(x + i * apart >= first) << i;
 #endif
+#if PLAN_MASKS
+        sides = 0;
+#pragma unroll
+        for (int d = 0; d < plan::low_x; ++d)
+            sides |= unsigned(x <= d) << d;
+#pragma unroll
+        for (int d = 0; d < plan::high_x; ++d)
+            sides |= unsigned(x + (plan::vector - 1) * apart + 1 + d >= size_x) << (plan::low_x + d);
+        sides = opaque(sides);
+#if PLAN_GIVES
+        gone = 0;
+#if !PLAN_FLAT
+        [[maybe_unused]] Real zero;
+#pragma unroll
+        for (int j = 0; j < plan::low_y + plan::lane_y + plan::high_y; ++j)
+            gone |= unsigned(outside<1>(y + j - plan::low_y, size_y, zero)) << j;
+        gone = opaque(gone);
+#endif
+#endif
+#else
 #pragma unroll
         for (int d = 0; d < plan::low_x; ++d)
             before[d] = opaque(inside<0>(x - 1 - d, size_x) - x);
 #pragma unroll
         for (int d = 0; d < plan::high_x; ++d)
             after[d] = opaque(inside<0>(x + (plan::vector - 1) * apart + 1 + d, size_x) - x);
+#endif
         unsigned keeps_x = 0;
 #pragma unroll
         for (int i = 0; i < plan::vector; ++i)

@@ -13,7 +13,7 @@ end
 
 refuse("a nonlinear box in registers", "nonlinear3d", "register",
   "method register: one plane in shared memory serves a shape off its column and plane only where partial sums can be kept")
-refuse("too large a tile", "star3d1", "tiled tile=64x64x64", "method tiled: it needs 1149984 bytes of shared memory a block")
+refuse("too large a tile", "star3d1", "tiled tile=128x128x64", "method tiled: it needs 4461600 bytes of shared memory a block")
 refuse("a tile along the walk", "star3d1", "register tile=32x8x4",
   "method register: it walks z: set coarsen=z4 instead of a tile along it")
 refuse("a tile along an axis that is not there", "star2d1", "naive tile=8x8x8",

@@ -103,7 +103,9 @@ __device__ __forceinline__ void finish_sums([[maybe_unused]] const Arguments &ar
 #define PLAN_AWAITS 1 // the launch may begin before the one ahead has ended
 #define PLAN_QUICK 0 // quotients and roots of several points ask one question
 #define PLAN_WIDE_SIDES 0 // what lies next to packs comes by packs
-#define PLAN_EARLY 0 // loads at the edges wait for no others
+#define PLAN_MASKS 1 // what lies outside is a bit each, and not loaded
+#define PLAN_SHARED_SIDES 0 // of rows, which points of others read
+#define PLAN_AROUND 0 // walks begin before their points
 #define PLAN_SOME_POINTS 0 // of a row alone may be stored
 #define PLAN_HELD_SIDES 0 // for planes that are still to come
 #define PLAN_FLAT 0 // there is no axis y
