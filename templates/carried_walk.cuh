@@ -62,9 +62,7 @@ __device__ __forceinline__ void make_rows(Numbers &numbers, const HeldLines &lin
 #pragma unroll
         for (int i = 0; i < plan::vector; ++i)
             carried[j][i] = next[i];
-        const bool all = keeps<2>(z, int(a.size[2]), plan::low_z, plan::high_z);
-        if (plan::flat || j < thread.rows)
-            stores.put(a, thread, j, z, all ? all_points : thread.stay[j], out);
+        put_row<j>(lines, a, thread, stores, z, out);
         make_rows<j + 1>(numbers, lines, a, carried, thread, stores, z);
     }
 }

@@ -119,7 +119,9 @@ struct Thread {
     // From the first point to the cells below it, and to those above the last point.
     int before[plan::low_x > 0 ? plan::low_x : 1], after[plan::high_x > 0 ? plan::high_x : 1];
 #endif
+#if PLAN_KEEPS
     unsigned stay[plan::lane_y]; // points of a row that a fixed boundary keeps, a bit each
+#endif
 #if defined(PLAN_INTERIOR)
     unsigned interior; // rows whose points, of all lanes, lie away from the edges of x and y: a bit each
 #endif
@@ -199,6 +201,7 @@ struct Thread {
         for (int d = 0; d < plan::high_x; ++d)
             after[d] = opaque(inside<0>(x + (plan::vector - 1) * apart + 1 + d, size_x) - x);
 #endif
+#if PLAN_KEEPS
         unsigned keeps_x = 0;
 #pragma unroll
         for (int i = 0; i < plan::vector; ++i)
@@ -210,6 +213,7 @@ struct Thread {
         for (int j = 0; j < plan::lane_y; ++j)
             stay[j] =
                 opaque(keeps<1>(y + j, size_y, plan::low_y, plan::high_y) ? all_points : keeps_x);
+#endif
 #endif
 #if defined(PLAN_INTERIOR)
         bool along_x = true;
@@ -223,6 +227,15 @@ struct Thread {
         interior = opaque(interior);
 #endif
         return true;
+    }
+
+    // Points of row j in plane z that a fixed boundary keeps, a bit each.
+    __device__ __forceinline__ unsigned stays([[maybe_unused]] const Arguments &a, int j, int z) const {
+#if PLAN_KEEPS
+        return keeps<2>(z, int(a.size[2]), plan::low_z, plan::high_z) ? all_points : stay[j];
+#else
+        return 0;
+#endif
     }
 
     // The cell of the first point, moved to that row and plane inside the grid.
@@ -319,7 +332,7 @@ struct Stores {
             advance<output + 1>(a);
         }
     }
-    // Row j of plane z. The points in `stay` keep their current value.
+    // Row j of plane z. The points in `stay` keep their current value (see keep_row).
     template <int output = 0>
     __device__ __forceinline__ void put(const Arguments &a, const Thread &t, int j, int z,
                                         unsigned stay, const Results &out) const {
@@ -336,6 +349,7 @@ struct Stores {
             if constexpr (Output<output>::current < 0)
                 which &= ~stay; // it stays in the array
 #endif
+#if PLAN_KEEPS && !PLAN_HOLDS_KEPT
             if constexpr (Output<output>::current >= 0)
                 if (stay != 0) {
                     const Points current = read_points(t.template cell<Output<output>::current>(a, t.y + j, z));
@@ -343,6 +357,7 @@ struct Stores {
                     for (int i = 0; i < plan::vector; ++i)
                         points.element[i] = stay >> i & 1 ? current.element[i] : points.element[i];
                 }
+#endif
 #if defined(PLAN_MIXED)
             Stored<Output<output>> *const first =
                 of<output>() + j * a.grid[Output<output>::grid].stride_y;

@@ -133,9 +133,7 @@ __device__ __forceinline__ void make_rows(const HeldLines &lines, const Argument
 #else
         update_row<j>(lines, a, out);
 #endif
-        const bool all = keeps<2>(z, int(a.size[2]), plan::low_z, plan::high_z);
-        if (plan::flat || j < thread.rows)
-            stores.put(a, thread, j, z, all ? all_points : thread.stay[j], out);
+        put_row<j>(lines, a, thread, stores, z, out);
 #if defined(PLAN_INTERIOR)
         make_rows<inside, j + 1>(lines, a, thread, stores, z);
 #else

@@ -40,7 +40,6 @@ __device__ __forceinline__ void add(const HeldLines &lines, const Arguments &a, 
 
 __device__ __forceinline__ void put_rows(const Arguments &a, const Thread &thread,
                                          const Stores &stores, int z, const Sums &sum) {
-    const bool all = keeps<2>(z, int(a.size[2]), plan::low_z, plan::high_z);
 #pragma unroll
     for (int j = 0; j < plan::lane_y; ++j) {
         Results out;
@@ -52,7 +51,7 @@ __device__ __forceinline__ void put_rows(const Arguments &a, const Thread &threa
             finish_sums(a, out[i]);
         }
         if (plan::flat || j < thread.rows)
-            stores.put(a, thread, j, z, all ? all_points : thread.stay[j], out);
+            stores.put(a, thread, j, z, thread.stays(a, j, z), out);
     }
 }
 

@@ -163,6 +163,25 @@ bool streamed_holds_sides(text *t, const plan *p) {
     return held;
 }
 
+/* The kernel's array that holds the current value of an output's point while the point is made; -1:
+   none does. */
+static int kept_array(const plan *p, int output) {
+    const plan_facts *f = p->facts;
+    const model *m = f->model;
+    for (const plan_row *r = f->rows; r < f->rows + f->row_count && !p->form->sums; r++)
+        if (r->dy == 0 && r->dz == 0 && !m->arrays[r->array].previous &&
+            m->arrays[r->array].field == m->outputs[output].field)
+            return p->kernel_array[r->array];
+    return -1;
+}
+
+bool streamed_holds_kept(const plan *p) {
+    for (int o = 0; o < p->facts->model->output_count; o++)
+        if (kept_array(p, o) < 0)
+            return false;
+    return true;
+}
+
 void streamed_write_lines(text *t, const plan *p) {
     bool more = false;
     text_add(t, "// The lines of y (0: the thread's first row) that a thread reads: the first and "
@@ -173,5 +192,13 @@ void streamed_write_lines(text *t, const plan *p) {
         t, "template <int array, int y> struct HeldLine;\ntemplate <class... Each> struct LinesOf;"
            "\nusing HeldLines = LinesOf<");
     for_lines(t, p, write_name, &more);
-    text_add(t, ">;\n\n");
+    text_add(t, ">;\n");
+    if (streamed_holds_kept(p)) {
+        text_add(t, "// The array that has the current value of an output's points.\n"
+                    "template <int output> struct Kept;\n");
+        for (int o = 0; o < p->facts->model->output_count; o++)
+            text_printf(t, "template <> struct Kept<%d> { static constexpr int array = %d; };\n", o,
+                        kept_array(p, o));
+    }
+    text_add(t, "\n");
 }
