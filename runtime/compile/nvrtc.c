@@ -246,30 +246,42 @@ static const char no_contraction[] = "--fmad=false";
 static const char minimal[] = "--minimal";
 
 /* All GPUs of this architecture have the instructions that no later one has. */
-static const char hopper[] = "sm_90", hopper_alone[] = "90a";
+static const char hopper[] = "sm_90", hopper_alone[] = "sm_90a";
 
-/* One source of a program. */
-static binary compile_source(nvrtc *n, job *j, const program *p, const char *source,
-                             const char *arch, binary_kind kind) {
-    const bool ptx = kind == BINARY_PTX;
+/* Compiles for `arch`. */
+static nvrtc_code try_source(compilation *c, const program *p, const char *source, const char *arch,
+                             binary_kind kind) {
+    nvrtc *n = c->nvrtc;
+    job *j = c->job;
     const char *options[5] = {standard};
     int count = 1;
-    options[count++] = job_print(j, "--gpu-architecture=%s_%s", ptx ? "compute" : "sm",
-                                 !ptx && strcmp(arch, hopper) == 0 ? hopper_alone : arch + 3);
+    options[count++] =
+        job_print(j, "--gpu-architecture=%s_%s", kind == BINARY_PTX ? "compute" : "sm", arch + 3);
     if (fixed_options[kind] != NULL)
         options[count++] = fixed_options[kind];
     if (program_is_grid(p))
         options[count++] = no_contraction;
     if (n->has_minimal)
         options[count++] = minimal;
-
-    compilation *c = job_alloc(j, sizeof *c);
-    *c = (compilation){.nvrtc = n, .job = j};
     const char *file = job_print(j, "%s.cu", p->name);
-    const double start = clock_seconds();
     must(c, n->create(&c->program, source, file, 0, NULL, NULL), "taking the source");
     job_defer(j, destroy_program, c);
-    const nvrtc_code code = n->compile(c->program, count, options);
+    return n->compile(c->program, count, options);
+}
+
+/* One source of a program. Threads that take registers over (templates/arch/handing.cuh) may need
+   more than there are, and are compiled without: so they spill. */
+static binary compile_source(nvrtc *n, job *j, const program *p, const char *source,
+                             const char *arch, binary_kind kind) {
+    const bool ptx = kind == BINARY_PTX, alone = !ptx && strcmp(arch, hopper) == 0;
+    compilation *c = job_alloc(j, sizeof *c);
+    *c = (compilation){.nvrtc = n, .job = j};
+    const double start = clock_seconds();
+    nvrtc_code code = try_source(c, p, source, alone ? hopper_alone : arch, kind);
+    if (code != 0 && alone) {
+        job_undo(j, c);
+        code = try_source(c, p, source, arch, kind);
+    }
     if (code != 0)
         fail_with_log(c, code, arch);
     binary r = {.kind = kind, .registers = -1, .shared_bytes = -1, .local_bytes = -1};

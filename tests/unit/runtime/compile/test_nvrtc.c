@@ -127,6 +127,25 @@ static void check_no_shared(void **unused) {
     job_end(j);
 }
 
+/* A kernel for sm_90 has what sm_90a has; one that cannot be made so is made without. */
+static void check_alone(void **unused) {
+    (void)unused;
+    static const char of_both[] = "#if defined(__CUDA_ARCH_FEAT_SM90_ALL)\n%s\n#endif\n"
+                                  "extern \"C\" __global__ void k(int *p) { *p = LOCAL; }\n";
+    static const char *const ways[] = {"#define LOCAL 1", "#error not so\n#else\n#define LOCAL 2"};
+    for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
+        char text[256];
+        snprintf(text, sizeof text, of_both, ways[i]);
+        work w = {.source = text, .arch = "sm_90"};
+        job *j = must_compile(&w);
+        assert_true(w.result.data.size > 500);
+        job_end(j);
+        w.kind = BINARY_PTX; /* for later GPUs, too */
+        if (i > 0)
+            job_end(must_compile(&w));
+    }
+}
+
 static void check_ptx(void **unused) {
     (void)unused;
     work w = {.source = source, .arch = "sm_90", .kind = BINARY_PTX};
@@ -257,10 +276,11 @@ static void check_lazy(void **unused) {
 }
 
 static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(check_missing),    cmocka_unit_test(check_cubin),
-    cmocka_unit_test(check_no_shared),  cmocka_unit_test(check_ptx),
-    cmocka_unit_test(check_bad_source), cmocka_unit_test(check_bad_arch),
-    cmocka_unit_test(check_threads),    cmocka_unit_test(check_lazy),
+    cmocka_unit_test(check_missing),   cmocka_unit_test(check_cubin),
+    cmocka_unit_test(check_no_shared), cmocka_unit_test(check_ptx),
+    cmocka_unit_test(check_alone),     cmocka_unit_test(check_bad_source),
+    cmocka_unit_test(check_bad_arch),  cmocka_unit_test(check_threads),
+    cmocka_unit_test(check_lazy),
 };
 
 TEST_GROUP(nvrtc, NULL, NULL)
