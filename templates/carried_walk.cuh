@@ -62,7 +62,12 @@ __device__ __forceinline__ void make_rows(Numbers &numbers, const HeldLines &lin
 #pragma unroll
         for (int i = 0; i < plan::vector; ++i)
             carried[j][i] = next[i];
-        put_row<j>(lines, a, thread, stores, z, out);
+        if (plan::flat || j < thread.rows)
+#if PLAN_HOLDS_KEPT
+            stores.put(a, thread, j, z, thread.stays(a, j, z), out, HeldRow<j>{lines});
+#else
+            stores.put(a, thread, j, z, thread.stays(a, j, z), out);
+#endif
         make_rows<j + 1>(numbers, lines, a, carried, thread, stores, z);
     }
 }

@@ -350,30 +350,3 @@ template <int j, int i> struct AtLine {
         return static_cast<const HeldLine<array, j + dy> &>(lines).template at<i, dx, dz>();
     }
 };
-
-#if PLAN_KEEPS && PLAN_HOLDS_KEPT
-// The points in `stay` keep their current value, which the lines have.
-template <int j, int output = 0, int i = 0>
-__device__ __forceinline__ void keep_row(const HeldLines &lines, unsigned stay, Results &out) {
-    if constexpr (i == plan::vector) {
-        keep_row<j, output + 1>(lines, stay, out);
-    } else if constexpr (output < plan::outputs) {
-        if (stay >> i & 1)
-            out[i][output] = AtLine<j, i>{lines}.template tap<Kept<output>::array, 0, 0, 0>();
-        keep_row<j, output, i + 1>(lines, stay, out);
-    }
-}
-#endif
-
-// Stores row j of plane z, but for what a fixed boundary keeps.
-template <int j>
-__device__ __forceinline__ void put_row(const HeldLines &lines, const Arguments &a, const Thread &thread,
-                                        const Stores &stores, int z, Results &out) {
-    if (plan::flat || j < thread.rows) {
-        const unsigned stay = thread.stays(a, j, z);
-#if PLAN_KEEPS && PLAN_HOLDS_KEPT
-        keep_row<j>(lines, stay, out);
-#endif
-        stores.put(a, thread, j, z, stay, out);
-    }
-}

@@ -7,7 +7,7 @@
 #define PLAN_SOME_POINTS 0 // of a row alone may be stored
 #define PLAN_WIDE_SIDES 0  // sides are loaded by packs where the shape reaches far
 #define PLAN_MASKS 0       // what lies outside is a bit each, and not loaded
-#define PLAN_HOLDS_KEPT 0  // values that a boundary keeps, while it is asked
+#define PLAN_HOLDS_KEPT 0  // what a fixed boundary keeps
 #define PLAN_HELD_SIDES 0  // sides are held for planes that are still to come
 #define PLAN_FLAT 0        // there is no axis y
 #define PLAN_AWAITS 1      // the launch may begin before the one ahead has ended

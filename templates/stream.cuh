@@ -332,10 +332,16 @@ struct Stores {
             advance<output + 1>(a);
         }
     }
-    // Row j of plane z. The points in `stay` keep their current value (see keep_row).
+    // Row j of plane z. The points in `stay` keep their current value, which `row` has.
+#if PLAN_HOLDS_KEPT
+    template <int output = 0, class Row>
+    __device__ __forceinline__ void put(const Arguments &a, const Thread &t, int j, int z,
+                                        unsigned stay, const Results &out, const Row &row) const {
+#else
     template <int output = 0>
     __device__ __forceinline__ void put(const Arguments &a, const Thread &t, int j, int z,
                                         unsigned stay, const Results &out) const {
+#endif
         if constexpr (output < plan::outputs) {
             Points points;
 #pragma unroll
@@ -349,7 +355,12 @@ struct Stores {
             if constexpr (Output<output>::current < 0)
                 which &= ~stay; // it stays in the array
 #endif
-#if PLAN_KEEPS && !PLAN_HOLDS_KEPT
+#if PLAN_HOLDS_KEPT
+            const Points &current = row.template of<output>();
+#pragma unroll
+            for (int i = 0; i < plan::vector; ++i)
+                points.element[i] = stay >> i & 1 ? current.element[i] : points.element[i];
+#elif PLAN_KEEPS
             if constexpr (Output<output>::current >= 0)
                 if (stay != 0) {
                     const Points current = read_points(t.template cell<Output<output>::current>(a, t.y + j, z));
@@ -373,7 +384,11 @@ struct Stores {
             store_pack_once(reinterpret_cast<Points *>(first), points);
 #endif
 #endif
+#if PLAN_HOLDS_KEPT
+            put<output + 1>(a, t, j, z, stay, out, row);
+#else
             put<output + 1>(a, t, j, z, stay, out);
+#endif
         }
     }
 };

@@ -112,7 +112,7 @@ __device__ __forceinline__ void update_point(const At &at, const Arguments &argu
 #define PLAN_QUICK 0 // quotients and roots of several points ask one question
 #define PLAN_WIDE_SIDES 0 // what lies next to packs comes by packs
 #define PLAN_MASKS 0 // what lies outside is a bit each, and not loaded
-#define PLAN_HOLDS_KEPT 0 // values that a boundary keeps, while it is asked
+#define PLAN_HOLDS_KEPT 0 // what a fixed boundary keeps
 #define PLAN_SOME_POINTS 0 // of a row alone may be stored
 #define PLAN_HELD_SIDES 0 // for planes that are still to come
 #define PLAN_FLAT 0 // there is no axis y

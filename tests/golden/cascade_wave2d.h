@@ -132,7 +132,7 @@ __device__ __forceinline__ void update_point(const At &at, const Arguments &argu
 #define PLAN_MASKS 1 // what lies outside is a bit each, and not loaded
 #define PLAN_SHARED_SIDES 0 // of rows, which points of others read
 #define PLAN_AROUND 0 // walks begin before their points
-#define PLAN_HOLDS_KEPT 1 // values that a boundary keeps, while it is asked
+#define PLAN_HOLDS_KEPT 0 // what a fixed boundary keeps
 #define PLAN_SOME_POINTS 0 // of a row alone may be stored
 #define PLAN_HELD_SIDES 0 // for planes that are still to come
 #define PLAN_FLAT 1 // there is no axis y
@@ -195,9 +195,6 @@ template <> struct Asks<2, 0> { static constexpr int first = 0, last = 0, sides 
 template <int array, int y> struct HeldLine;
 template <class... Each> struct LinesOf;
 using HeldLines = LinesOf<HeldLine<0, 0>, HeldLine<1, 0>, HeldLine<2, 0>>;
-// The array that has the current value of an output's points.
-template <int output> struct Kept;
-template <> struct Kept<0> { static constexpr int array = 1; };
 
 // One point; taps come from `at`.
 template <class At>

@@ -106,7 +106,7 @@ __device__ __forceinline__ void finish_sums([[maybe_unused]] const Arguments &ar
 #define PLAN_MASKS 1 // what lies outside is a bit each, and not loaded
 #define PLAN_SHARED_SIDES 0 // of rows, which points of others read
 #define PLAN_AROUND 0 // walks begin before their points
-#define PLAN_HOLDS_KEPT 1 // values that a boundary keeps, while it is asked
+#define PLAN_HOLDS_KEPT 0 // what a fixed boundary keeps
 #define PLAN_SOME_POINTS 0 // of a row alone may be stored
 #define PLAN_HELD_SIDES 0 // for planes that are still to come
 #define PLAN_FLAT 0 // there is no axis y
@@ -171,9 +171,6 @@ template <> struct Asks<1, 1> { static constexpr int first = 0, last = 0, sides 
 template <int array, int y> struct HeldLine;
 template <class... Each> struct LinesOf;
 using HeldLines = LinesOf<HeldLine<0, -1>, HeldLine<0, 0>, HeldLine<0, 1>, HeldLine<0, 2>, HeldLine<1, 0>, HeldLine<1, 1>>;
-// The array that has the current value of an output's points.
-template <int output> struct Kept;
-template <> struct Kept<0> { static constexpr int array = 0; };
 
 // One point; taps come from `at`.
 template <class At>

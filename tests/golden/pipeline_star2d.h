@@ -106,7 +106,7 @@ __device__ __forceinline__ void finish_sums([[maybe_unused]] const Arguments &ar
 #define PLAN_QUICK 0 // quotients and roots of several points ask one question
 #define PLAN_WIDE_SIDES 0 // what lies next to packs comes by packs
 #define PLAN_MASKS 0 // what lies outside is a bit each, and not loaded
-#define PLAN_HOLDS_KEPT 1 // values that a boundary keeps, while it is asked
+#define PLAN_HOLDS_KEPT 0 // what a fixed boundary keeps
 #define PLAN_SOME_POINTS 0 // of a row alone may be stored
 #define PLAN_HELD_SIDES 0 // for planes that are still to come
 #define PLAN_FLAT 1 // there is no axis y
@@ -165,9 +165,6 @@ template <> struct Asks<0, 0> { static constexpr int first = -2, last = 2, sides
 template <int array, int y> struct HeldLine;
 template <class... Each> struct LinesOf;
 using HeldLines = LinesOf<HeldLine<0, 0>>;
-// The array that has the current value of an output's points.
-template <int output> struct Kept;
-template <> struct Kept<0> { static constexpr int array = 0; };
 
 // One point; taps come from `at`.
 template <class At>

@@ -191,7 +191,7 @@ __device__ __forceinline__ void finish_sums([[maybe_unused]] const Arguments &ar
 #define PLAN_MASKS 1 // what lies outside is a bit each, and not loaded
 #define PLAN_SHARED_SIDES 0 // of rows, which points of others read
 #define PLAN_AROUND 0 // walks begin before their points
-#define PLAN_HOLDS_KEPT 1 // values that a boundary keeps, while it is asked
+#define PLAN_HOLDS_KEPT 1 // what a fixed boundary keeps
 #define PLAN_SOME_POINTS 0 // of a row alone may be stored
 #define PLAN_HELD_SIDES 0 // for planes that are still to come
 #define PLAN_FLAT 0 // there is no axis y
@@ -256,9 +256,14 @@ template <> struct Asks<0, 3> { static constexpr int first = 0, last = 0, sides 
 template <int array, int y> struct HeldLine;
 template <class... Each> struct LinesOf;
 using HeldLines = LinesOf<HeldLine<0, -2>, HeldLine<0, -1>, HeldLine<0, 0>, HeldLine<0, 1>, HeldLine<0, 2>, HeldLine<0, 3>>;
-// The array that has the current value of an output's points.
-template <int output> struct Kept;
-template <> struct Kept<0> { static constexpr int array = 0; };
+// The current values of the thread's row j.
+template <int j> struct HeldRow {
+    const HeldLines &lines;
+    template <int output> __device__ __forceinline__ const auto &of() const {
+        if constexpr (output == 0)
+            return static_cast<const HeldLine<0, j> &>(lines).own[-HeldLine<0, j>::first];
+    }
+};
 
 // One point; taps come from `at`.
 template <class At>

@@ -4,7 +4,7 @@
 #define PLAN_QUICK 1 // quotients and roots of several points ask one question
 #define PLAN_WIDE_SIDES 0 // what lies next to packs comes by packs
 #define PLAN_MASKS 0 // what lies outside is a bit each, and not loaded
-#define PLAN_HOLDS_KEPT 0 // values that a boundary keeps, while it is asked
+#define PLAN_HOLDS_KEPT 0 // what a fixed boundary keeps
 #define PLAN_SOME_POINTS 1 // of a row alone may be stored
 #define PLAN_HELD_SIDES 0 // for planes that are still to come
 #define PLAN_FLAT 1 // there is no axis y

@@ -272,8 +272,7 @@ static void macros(text *t, const plan *p, bool packs, bool only_written) {
                     "#define PLAN_SHARED_SIDES %d // of rows, which points of others read\n"
                     "#define PLAN_AROUND %d // walks begin before their points\n",
                     shares_sides(p->facts), p->form->sums || p->streamed.carries);
-    text_printf(t,
-                "#define PLAN_HOLDS_KEPT %d // values that a boundary keeps, while it is asked\n",
+    text_printf(t, "#define PLAN_HOLDS_KEPT %d // what a fixed boundary keeps\n",
                 streamed_holds_kept(p));
     text_printf(t, "#define PLAN_SOME_POINTS %d // of a row alone may be stored\n",
                 !packs || only_written);

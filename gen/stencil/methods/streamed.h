@@ -17,7 +17,7 @@ int streamed_hold(job *, plan *);
 bool streamed_holds_sides(text *, const plan *);
 void streamed_write_lines(text *, const plan *);
 
-/* Whether a thread has the current values of its points, which a boundary may keep. */
+/* Whether a boundary keeps some points, and a thread has their current values. */
 bool streamed_holds_kept(const plan *);
 
 /* How many points a slab of blocks has, which walk through it together. */

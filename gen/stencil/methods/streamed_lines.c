@@ -176,10 +176,32 @@ static int kept_array(const plan *p, int output) {
 }
 
 bool streamed_holds_kept(const plan *p) {
-    for (int o = 0; o < p->facts->model->output_count; o++)
-        if (kept_array(p, o) < 0)
-            return false;
-    return true;
+    const model *m = p->facts->model;
+    bool keeps = false, holds = true;
+    for (int k = 0; k < AXES; k++)
+        for (int side = 0; side < 2 && p->axes[k] >= 0; side++)
+            keeps |= m->sides[p->axes[k]][side].kind == BOUNDARY_FIXED &&
+                     (side == 0 ? p->low[k] : p->high[k]) > 0;
+    for (int o = 0; o < m->output_count; o++)
+        holds &= kept_array(p, o) >= 0;
+    return keeps && holds;
+}
+
+static void write_held_row(text *t, const plan *p) {
+    text_add(t, "// The current values of the thread's row j.\n"
+                "template <int j> struct HeldRow {\n"
+                "    const HeldLines &lines;\n"
+                "    template <int output> __device__ __forceinline__ const auto &of() const {\n");
+    for (int o = 0; o < p->facts->model->output_count; o++) {
+        const int array = kept_array(p, o);
+        text_printf(
+            t,
+            "        if constexpr (output == %d)\n"
+            "            return static_cast<const HeldLine<%d, j> &>(lines).own[-HeldLine<%d, "
+            "j>::first];\n",
+            o, array, array);
+    }
+    text_add(t, "    }\n};\n");
 }
 
 void streamed_write_lines(text *t, const plan *p) {
@@ -193,12 +215,7 @@ void streamed_write_lines(text *t, const plan *p) {
            "\nusing HeldLines = LinesOf<");
     for_lines(t, p, write_name, &more);
     text_add(t, ">;\n");
-    if (streamed_holds_kept(p)) {
-        text_add(t, "// The array that has the current value of an output's points.\n"
-                    "template <int output> struct Kept;\n");
-        for (int o = 0; o < p->facts->model->output_count; o++)
-            text_printf(t, "template <> struct Kept<%d> { static constexpr int array = %d; };\n", o,
-                        kept_array(p, o));
-    }
+    if (streamed_holds_kept(p))
+        write_held_row(t, p);
     text_add(t, "\n");
 }
