@@ -6,6 +6,22 @@ template <int low, int high> struct Sides {
     static constexpr int each = plan::vector; // around each point, where rows cannot be packed
 #endif
     Real below[each][low > 0 ? low : 1], above[each][high > 0 ? high : 1];
+#if PLAN_WIDE_SIDES
+    // Sides of long reaches come by packs: the elements of a warp's threads lie in as many lines of
+    // the first-level cache either way.
+    static constexpr int first = (low + plan::vector - 1) / plan::vector * plan::vector;
+    static constexpr int end = (high + plan::vector - 1) / plan::vector * plan::vector + plan::vector;
+    // The pack that begins so far from the thread's first point.
+    __device__ __forceinline__ void take_pack(int at, const Points &pack) {
+#pragma unroll
+        for (int i = 0; i < plan::vector; ++i) {
+            if (at < 0 && -at - i <= low)
+                below[0][at < 0 ? -at - i - 1 : 0] = pack.element[i];
+            if (at > 0 && at + i - plan::vector < high)
+                above[0][at > 0 ? at + i - plan::vector : 0] = pack.element[i];
+        }
+    }
+#endif
 #if PLAN_MASKS
     // What lies outside is not loaded: the boundary gives zeros, or nobody uses it. `gone`: all of it.
     template <class Held>
@@ -18,10 +34,6 @@ template <int low, int high> struct Sides {
         constexpr bool gone = false;
 #endif
 #if PLAN_WIDE_SIDES
-        // Sides of long reaches come by packs: the elements of a warp's threads lie in as many lines of
-        // the first-level cache either way.
-        constexpr int first = (low + plan::vector - 1) / plan::vector * plan::vector;
-        constexpr int end = (high + plan::vector - 1) / plan::vector * plan::vector + plan::vector;
 #pragma unroll
         for (int at = -first; at < end; at += plan::vector) {
             if (at == 0)
@@ -30,13 +42,7 @@ template <int low, int high> struct Sides {
             Points pack = {};
             if (!gone && (t.sides >> near & 1) == 0)
                 pack = read_points(from + at);
-#pragma unroll
-            for (int i = 0; i < plan::vector; ++i) {
-                if (at < 0 && -at - i <= low)
-                    below[0][at < 0 ? -at - i - 1 : 0] = pack.element[i];
-                if (at > 0 && at + i - plan::vector < high)
-                    above[0][at > 0 ? at + i - plan::vector : 0] = pack.element[i];
-            }
+            take_pack(at, pack);
         }
 #else
         constexpr int last = plan::packs ? plan::vector - 1 : 0; // of the points that lie together
@@ -57,9 +63,7 @@ template <int low, int high> struct Sides {
     }
 #else
 #if PLAN_WIDE_SIDES
-    // Sides of long reaches come by packs: the elements of a warp's threads lie in as many lines of
-    // the first-level cache either way. Threads whose packs would reach over the grid's ends load
-    // elements, by the rules.
+    // Threads whose packs would reach over the grid's ends load elements, by the rules.
 #if defined(PLAN_NARROW)
     template <class Cell>
     __device__ __forceinline__ void read_wide(const Arguments &a, const Thread &t,
@@ -68,27 +72,13 @@ template <int low, int high> struct Sides {
     __device__ __forceinline__ void read_wide(const Arguments &a, const Thread &t,
                                               const Real *from) {
 #endif
-        constexpr int first = (low + plan::vector - 1) / plan::vector * plan::vector;
-        constexpr int end = (high + plan::vector - 1) / plan::vector * plan::vector + plan::vector;
         const int size = int(a.size[0]);
         if (t.x >= first && t.x + end <= size) {
 #pragma unroll
             for (int at = -first; at < end; at += plan::vector) {
                 if (at == 0)
                     continue;
-#if defined(PLAN_NARROW)
-                const Points pack =
-                    load_pack(reinterpret_cast<const Pack<Cell, plan::vector> *>(from + at));
-#else
-                const Points pack = load_pack(reinterpret_cast<const Points *>(from + at));
-#endif
-#pragma unroll
-                for (int i = 0; i < plan::vector; ++i) {
-                    if (at < 0 && -at - i <= low)
-                        below[0][at < 0 ? -at - i - 1 : 0] = pack.element[i];
-                    if (at > 0 && at + i - plan::vector < high)
-                        above[0][at > 0 ? at + i - plan::vector : 0] = pack.element[i];
-                }
+                take_pack(at, read_points(from + at));
             }
         } else {
 #pragma unroll

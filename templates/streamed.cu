@@ -22,6 +22,7 @@
 #include "arch/launches.cuh"
 #include "walk_order.cuh"
 #include "stream.cuh"
+#include "stream_any.cuh"
 
 #include "lines.cuh"
 

@@ -245,7 +245,7 @@ static const char no_contraction[] = "--fmad=false";
    comes 10 ms sooner. Not every NVRTC before 13 has this option. */
 static const char minimal[] = "--minimal";
 
-/* All GPUs of this architecture have the instructions that no later one has. */
+/* All Hopper GPUs run what is made for sm_90a, which has instructions that sm_90 has not. */
 static const char hopper[] = "sm_90", hopper_alone[] = "sm_90a";
 
 /* Compiles for `arch`. */

@@ -170,8 +170,8 @@ int bulk_registers(const plan *p) {
 }
 
 /* A group of four warps asks for planes instead of one where threads that make points need
-   registers that it can hand over, which Hopper alone can: 25-point star, double, a block of 16
-   warps a multiprocessor: 112 instead of 96. */
+   registers that it can hand over. Cubins of sm_90 alone are made so. 25-point star,
+   double, a block of 16 warps a multiprocessor: 112 instead of 96. */
 static void hand_over(plan *p) {
     const int readers = bulk_readers(p), asking = p->block[0], has = bulk_registers(p);
     if (bulk_is_flat(p) || !gpu_same_arch("sm_90", p->gpu->arch) || p->blocks > 1 ||

@@ -199,10 +199,10 @@ static void radius_4_takes_bulk_without_spills(void **state) {
     (void)state;
     static const struct {
         const char *dtype;
-        int n, tile[2], walk;
-    } rows[] = {{"float", 768, {192, 24}, 768},
-                {"float", 512, {128, 32}, 256},
-                {"double", 768, {96, 24}, 768}};
+        int n, tile[2], walk, threads;
+    } rows[] = {{"float", 768, {192, 24}, 768, 576 + 32},  /* a warp asks for planes */
+                {"float", 512, {128, 32}, 256, 512 + 128}, /* four do, and hand registers over */
+                {"double", 768, {96, 24}, 768, 384 + 128}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         loaded l;
         planning p = {.schedule = "", .size = CUBE(rows[i].n), .steps = 1};
@@ -211,6 +211,7 @@ static void radius_4_takes_bulk_without_spills(void **state) {
         assert_int_equal(p.plan->tile[0], rows[i].tile[0]);
         assert_int_equal(p.plan->tile[1], rows[i].tile[1]);
         assert_int_equal(p.plan->walk, rows[i].walk);
+        assert_int_equal(plan_threads(p.plan), rows[i].threads);
         job_end(j);
         job_end(l.job);
     }
