@@ -20,7 +20,7 @@
 // each.
 //
 // Where rows begin anywhere (PLAN_SHIFTED), a plane comes by several copies (bulk_lines.cuh). Cells beyond
-// an edge that are not zeros: bulk_images.cuh.
+// an edge that are not zeros: bulk_images.cuh; where they come from the grid's other end: bulk_ends.cuh.
 #include "arch/handing.cuh"
 #include "arch/memory.cuh"
 #include "arch/quotients.cuh"
@@ -42,6 +42,8 @@
 #include "row_sums.cuh"
 
 #include "bulk_boxes.cuh"
+
+#include "bulk_ends.cuh"
 
 #include "bulk_lines.cuh"
 
@@ -72,6 +74,13 @@ __device__ __forceinline__ void ask(const Arguments &a, const Filling &slots, Ce
         slots.template copy<(array < plan::summed)>(
             shared + B::shared + slots.slot() * B::slot, a.map[array], int(origin.x) - B::before,
             int(origin.y) - B::A::low_y, int(plane));
+#if defined(PLAN_ENDS)
+        if constexpr (array < plan::summed)
+            each_end<array>(a, origin, [&](int place, int, int map, int x, int y) {
+                slots.template copy<true>(shared + B::shared + slots.slot() * B::slot + place,
+                                          a.map[map], x, y, int(plane));
+            });
+#endif
         ask<array + 1, end>(a, slots, shared, origin, z);
     }
 }
@@ -244,18 +253,22 @@ __device__ __forceinline__ void fill(const Arguments &a, Cell *shared, Planes &s
     if (first)
         asking.begin(a, origin, origin.z - plan::low_z);
 #endif
+#if defined(PLAN_ENDS)
+    const int arriving = bytes_of_planes(1) + bytes_of_ends(a, origin);
+#else
+    constexpr int arriving = bytes_of_planes(1);
+#endif
     for (int k = 0; k < planes; ++k) {
         if (first) {
             pace.plane(k);
             slots.await_free();
 #if PLAN_SCALED
             const bool completes = k + 1 >= depth; // a plane: what its points read comes with it
-            slots.expect(bytes_of_planes(1) +
-                         (completes ? bytes_of_planes<plan::summed, plan::arrays>(1) : 0));
+            slots.expect(arriving + (completes ? bytes_of_planes<plan::summed, plan::arrays>(1) : 0));
             if (completes)
                 ask<plan::summed, plan::arrays>(a, slots, shared, origin, origin.z + k + 1 - depth);
 #else
-            slots.expect(bytes_of_planes(1));
+            slots.expect(arriving);
 #endif
 #if defined(PLAN_SHIFTED)
             asking.ask(a, slots, shared, origin, origin.z - plan::low_z + k);

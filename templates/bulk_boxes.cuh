@@ -41,8 +41,19 @@ template <int array> struct Box {
     static constexpr int width = low + plan::tile_x + (A::high_x + line - 1) / line * line;
     static constexpr int height = A::low_y + plan::tile_y + A::high_y;
     static constexpr int cells = width * height, arriving = cells;
+#if defined(PLAN_ENDS)
+    // Behind the tile, on each side: rows and columns from the other end, and cells that are both.
+    static constexpr int reach_x = A::low_x > A::high_x ? A::low_x : A::high_x;
+    static constexpr int columns = plan::ends_x ? packs_for<reach_x> * plan::vector : 0;
+    static constexpr int rows = !plan::ends_y ? 0 : A::low_y > A::high_y ? A::low_y : A::high_y;
+    static constexpr int side = (columns * height + whole - 1) / whole * whole;
+    static constexpr int corner = plan::corners ? (columns * rows + whole - 1) / whole * whole : 0;
+    static constexpr int ends = cells + 2 * rows * width; // where columns begin
+    static constexpr int slot = ends + 2 * (side + 2 * corner);
+#else
     // From one plane to the next. In 2D they are rows of one copy.
     static constexpr int slot = PLAN_FLAT ? cells : (cells + whole - 1) / whole * whole;
+#endif
     static constexpr int shared = A::shared;
 #endif
 };

@@ -225,6 +225,9 @@ __device__ __forceinline__ void advance(int) {
 template <int array, int y, class Asked> struct RowNearEdge {
     using A = Array<array>;
     const NearEdge &at;
+#if defined(PLAN_ENDS)
+    const int own; // the thread's first row, as the box counts them
+#endif
 
     static constexpr bool has_given_rows = has_given_planes<array> ||
                                            kind_of<array, 1, 0>() == Boundary::constant ||
@@ -252,9 +255,38 @@ template <int array, int y, class Asked> struct RowNearEdge {
                 return low == Boundary::clamp ? -before : -2 * before - y;
             if (copies(high) && y > after && y <= after + A::high_y)
                 return high == Boundary::clamp ? after : 2 * after - y;
+#if defined(PLAN_ENDS)
+            using B = Box<array>;
+            if (low == Boundary::periodic && y < -before && y >= -before - A::low_y)
+                return B::height + B::rows + before + y - own;
+            if (high == Boundary::periodic && y > after && y <= after + A::high_y)
+                return B::height + B::rows + y - after - 1 - own;
+#endif
         }
         return y;
     }
+#if defined(PLAN_ENDS)
+    // Where the pack lies that begins `distance` cells from the thread's first point, in row `row` of
+    // the box, if that is at the grid's other end; else `from`. `slot`: where the box begins.
+    __device__ __forceinline__ const Cell *find(int distance, const Cell *from, const Cell *slot,
+                                                int row) const {
+        using B = Box<array>;
+        constexpr bool low = kind_of<array, 0, 0>() == Boundary::periodic;
+        constexpr bool high = kind_of<array, 0, 1>() == Boundary::periodic;
+        const int before = at.distance<NearEdge::left>(), after = at.distance<NearEdge::right>();
+        const bool left = low && distance < 0 && before + distance < 0;
+        const bool right = high && distance > 0 && after >= 0 && distance > after;
+        const int beyond = row - B::height; // which of the rows from the other end
+        if ((!left && !right) || (B::corner == 0 && beyond >= 0))
+            return from;
+        const int place = beyond < 0         ? row * B::columns
+                          : beyond < B::rows ? B::side + beyond * B::columns
+                                             : B::side + B::corner + (beyond - B::rows) * B::columns;
+        return slot + B::ends + place +
+               (left ? B::columns + before + distance
+                     : B::side + 2 * B::corner + distance - after - 1);
+    }
+#endif
     // Whether the row's cells have one value: that of a side of y, or else of z.
     __device__ __forceinline__ bool is_given(Real &value) const {
         constexpr Boundary low = kind_of<array, 1, 0>(), high = kind_of<array, 1, 1>();

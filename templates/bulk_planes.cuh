@@ -32,10 +32,32 @@ template <int array, int y> struct Line {
         }
     }
 #if PLAN_IMAGES && !PLAN_FLAT
+#if defined(PLAN_ENDS)
+    // `slot`: the plane; `first_y`: the row of its box with the thread's first point.
+    __device__ __forceinline__ void read_near_edge(const Cell *own, const NearEdge &at,
+                                                   const Cell *slot, int first_y) {
+        const RowNearEdge<array, y, Asked> row = {at, first_y};
+#else
     __device__ __forceinline__ void read_near_edge(const Cell *own, const NearEdge &at) {
         const RowNearEdge<array, y, Asked> row = {at};
+#endif
         if constexpr (any) {
+#if defined(PLAN_ENDS)
+            const int stands_for = row.stands_for();
+            const Cell *const from = own + stands_for * Box<array>::width;
+#pragma unroll
+            for (int k = 0; k < packs; ++k) {
+                const int distance = (k - before) * plan::vector;
+                const Pack<Cell, plan::vector> pack =
+                    *reinterpret_cast<const Pack<Cell, plan::vector> *>(
+                        row.find(distance, from + distance, slot, first_y + stands_for));
+#pragma unroll
+                for (int i = 0; i < plan::vector; ++i)
+                    element[k * plan::vector + i] = pack.element[i];
+            }
+#else
             read(own + (row.stands_for() - y) * Box<array>::width);
+#endif
             Real value = 0;
             if (row.is_given(value))
 #pragma unroll
@@ -98,9 +120,13 @@ template <int array, int y> struct Lines {
     __device__ __forceinline__ void read(const Cell *shared, int plane, const NearEdge &at,
                                          int first_y) {
         using B = Box<array>;
-        line.read_near_edge(shared + (B::shared + B::A::low_y * B::width + B::before) +
-                                plane * B::slot + first_y * B::width + at.x,
-                            at);
+        const Cell *const slot = shared + B::shared + plane * B::slot;
+        const int row = first_y + B::A::low_y;
+#if defined(PLAN_ENDS)
+        line.read_near_edge(slot + row * B::width + B::before + at.x, at, slot, row);
+#else
+        line.read_near_edge(slot + row * B::width + B::before + at.x, at);
+#endif
         rest.read(shared, plane, at, first_y);
     }
 #endif

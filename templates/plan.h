@@ -13,6 +13,7 @@
 #define PLAN_AWAITS 1      // the launch may begin before the one ahead has ended
 #define PLAN_SCALED 0      // sums are scaled by what their point reads
 #define PLAN_IMAGES 1      // cells beyond an edge are not zeros
+#define PLAN_ENDS 1        // planes come with cells from the grid's other end
 #define PLAN_QUICK 0       // quotients and roots of several points ask one question
 #define PLAN_POSITIONS 1   // the update asks where its point lies
 #define PLAN_KEEPS 1       // a side that the shape reaches over is fixed; which rules there are:
@@ -62,6 +63,7 @@ struct plan {
     static constexpr int points = 2, width = 40, height = 10, before = 1, behind = 1, turns = 3;
     static constexpr int sources = 3, exchanges = 2, strip = 56;
     static constexpr bool ring_x = false, ring_y = false, ring_z = false;
+    static constexpr bool ends_x = true, ends_y = true;
 };
 
 struct Grid {

@@ -73,6 +73,8 @@ struct form {
     bool (*box)(const plan *, const plan_array *,
                 int box[AXES]); /* of an array, what the kernel fetches by a bulk copy; false: the
                                    plan has none */
+    bool (*box_more)(const plan *, const plan_array *, int which,
+                     int box[AXES]); /* and box number `which` besides; false: there is none */
     bool (*rows_of_pack)(const plan *, const plan_array *,
                          int box[AXES]); /* and its spare of every `vector`-th row, where rows begin
                                             anywhere; false: it has no bulk copies */

@@ -78,8 +78,7 @@ for i, entry in ipairs(schedules) do
     local which = (i + 2 * k) % #sets + 1
     local update = (entry[3] or updates)[entry[1]]
     -- streamed finds a cell beyond an end once, so nothing may be mirrored there and clamped too
-    -- and bulk has no cells from the other end in 3D
-    local walks = entry[2]:match "^streamed" and (which == 1 or which == 4) or entry[2]:match "^bulk" and which ~= 1
+    local walks = entry[2]:match "^streamed" and (which == 1 or which == 4)
     local set = walks and sets[2] or sets[which]
     cases[#cases + 1] = {
       name = ("%dD, rules %d, %s"):format(entry[1], which, entry[2]),

@@ -13,6 +13,8 @@ local rules = {
   axes = { [["periodic"]], [["mirror"]], [[{ constant(1/4), "fixed" }]] },
   turned = { [["mirror"]], [["periodic"]], [["periodic"]] },
   planes = { [["mirror"]], [["clamp"]], [["periodic"]] },
+  columns = { [["periodic"]], [[{ constant(3/8), "clamp" }]], [["zero"]] },
+  rows = { [[{ "zero", "clamp" }]], [["periodic"]], [[{ "fixed", constant(1/4) }]] },
 }
 local function boundary(name, dims)
   local axes = {}
@@ -40,6 +42,14 @@ local kernels = {
   { "star3d2", "float", "bulk tile=64x16 coarsen=z64,y4", "clamp", "sides", "half" },
   { "pair3d", "float", "bulk tile=64x8 coarsen=z7", "clamp", "constant", "bfloat16" },
   { "column3d", "float", "bulk tile=64x8 coarsen=z9", "clamp", "planes" }, -- not read along x
+  { "star3d1", "float", "bulk tile=64x8 coarsen=z9,y2", "periodic", "turned" }, -- cells from the other end
+  { "star3d2", "double", "bulk tile=16x16 coarsen=z64,y4", "rows", "axes" },
+  { "star3d8", "double", "bulk tile=32x8 coarsen=z64", "periodic", "turned" },
+  { "box3d1", "float", "bulk tile=64x12 coarsen=z64,y3", "periodic", "turned" },
+  { "box3d1", "double", "bulk tile=32x16 coarsen=z9,y2", "columns", "rows" },
+  { "wave3d", "float", "bulk tile=64x16 coarsen=z64,y2", "periodic", "columns" },
+  { "pair3d", "double", "bulk tile=32x8 coarsen=z7,y2", "periodic", "rows" },
+  { "upwind3d", "float", "bulk tile=32x16 coarsen=z64,y2", "periodic", "columns" },
   { "star3d8", "double", "bulk tile=32x32 coarsen=z64,y2", "ends", "sides" }, -- four warps hand their registers over
 }
 

@@ -49,17 +49,23 @@ bool bulk_lay_box(const plan *p, const plan_array *a, int box[AXES]) {
 }
 
 /* Bytes of a slot of an array, or 2D of all of its rows. */
-static int64_t box_bytes(const plan *p, const plan_array *a) {
+static int64_t tile_bytes(const plan *p, const plan_array *a) {
     int box[AXES];
     bulk_lay_box(p, a, box);
-    return (int64_t)box[0] * box[1] * box[2] * bulk_cell_bytes(p);
+    return bulk_box_bytes(p, box);
 }
 
 int64_t bulk_slot_bytes(const plan *p) {
+    int64_t bytes = bulk_tile_bytes(p);
+    for (int i = 0; i < p->array_count; i++)
+        bytes += bulk_ends_bytes(p, &p->arrays[i]);
+    return bytes;
+}
+
+int64_t bulk_tile_bytes(const plan *p) {
     int64_t bytes = 0;
     for (int i = 0; i < p->array_count; i++)
-        bytes +=
-            (box_bytes(p, &p->arrays[i]) + BULK_LINE_BYTES - 1) / BULK_LINE_BYTES * BULK_LINE_BYTES;
+        bytes += tile_bytes(p, &p->arrays[i]);
     return bytes;
 }
 
@@ -142,8 +148,7 @@ static int64_t lay_shared(plan *p, int slots) {
     for (int i = 0; i < p->array_count; i++) {
         plan_array *a = &p->arrays[i];
         a->shared = first < INT32_MAX ? (int)(first / bulk_cell_bytes(p)) : 0;
-        first +=
-            slots * ((box_bytes(p, a) + BULK_LINE_BYTES - 1) / BULK_LINE_BYTES * BULK_LINE_BYTES);
+        first += slots * (tile_bytes(p, a) + bulk_ends_bytes(p, a));
     }
     return first + slots * BULK_SLOT_BYTES;
 }
@@ -170,13 +175,13 @@ int bulk_registers(const plan *p) {
 }
 
 /* A group of four warps asks for planes instead of one where threads that make points need
-   registers that it can hand over. Cubins of sm_90 alone are made so. 25-point star,
-   double, a block of 16 warps a multiprocessor: 112 instead of 96. */
+   registers that it can hand over, as those do that find images. Cubins of sm_90 alone are made so.
+   25-point star, double, a block of 16 warps a multiprocessor: 112 instead of 96. */
 static void hand_over(plan *p) {
     const int readers = bulk_readers(p), asking = p->block[0], has = bulk_registers(p);
     if (bulk_is_flat(p) || !gpu_same_arch("sm_90", p->gpu->arch) || p->blocks > 1 ||
-        has >= p->estimate.registers + REGISTER_STEP || readers % GROUP != 0 ||
-        readers + GROUP > MAX_THREADS)
+        (has >= p->estimate.registers + REGISTER_STEP && !bulk_has_images(p)) ||
+        readers % GROUP != 0 || readers + GROUP > MAX_THREADS)
         return;
     p->block[0] = readers + GROUP;
     if (bulk_handed(p) <= has)
@@ -228,6 +233,8 @@ static void macros(text *t, const plan *p, bool packs, bool only_written) {
                 "#define PLAN_IMAGES %d // cells beyond an edge are not zeros\n",
                 bulk_is_flat(p), p->facts->scaled != NULL,
                 (packs || bulk_is_shifted(p)) && bulk_has_images(p));
+    if (packs && (bulk_has_ends(p, 0) || bulk_has_ends(p, 1)))
+        text_add(t, "#define PLAN_ENDS 1 // planes come with cells from the grid's other end\n");
     if (!packs && bulk_is_shifted(p))
         text_printf(t, "#define PLAN_SHIFTED %d // rows begin anywhere; planes in shared memory\n",
                     bulk_shifted_slots(p));
@@ -272,6 +279,13 @@ static void constants(text *t, const plan *p) {
                     p->walk + bulk_depth(p) - 1, bulk_groups(p));
         return;
     }
+    if (bulk_has_ends(p, 0) || bulk_has_ends(p, 1))
+        text_printf(
+            t,
+            "    static constexpr bool ends_x = %s, ends_y = %s; // of which axes they come\n"
+            "    static constexpr bool corners = %s; // and of both at once\n",
+            bulk_has_ends(p, 0) ? "true" : "false", bulk_has_ends(p, 1) ? "true" : "false",
+            p->facts->corners ? "true" : "false");
     const int planes = smaller(p->walk, MOST_PACED) + bulk_depth(p) - 1;
     text_printf(t,
                 "    static constexpr int ring = %d; // planes in shared memory\n"
@@ -324,6 +338,7 @@ static const form sums_form = {.file = "bulk.cu",
                                .lane = bulk_rows,
                                .abreast = abreast,
                                .box = bulk_lay_box,
+                               .box_more = bulk_lay_ends,
                                .rows_of_pack = bulk_lay_rows};
 
 static bool has_one_storage(const model *m) {

@@ -58,13 +58,28 @@ const char *bulk_lay_arrays(job *, plan *);
 bool bulk_has_images(const plan *);
 
 /* What 3D, where threads find them among the cells that they read, does not serve: of a model, and
-   of the rows that a plan's threads read. Returns the refusal, or NULL. And form.needs. */
+   of a plan's arrays and the rows that its threads read. Returns the refusal, or NULL. And
+   form.needs. */
 const char *bulk_refuse_images(const model *);
 const char *bulk_check_rows(job *, const plan *);
 void bulk_needs(const plan *, program_needs *);
 
-/* Bytes of a slot of all arrays. */
+/* Bytes that a box takes in shared memory. */
+static inline int64_t bulk_box_bytes(const plan *p, const int box[AXES]) {
+    const int64_t bytes = (int64_t)box[0] * box[1] * box[2] * bulk_cell_bytes(p);
+    return (bytes + BULK_LINE_BYTES - 1) / BULK_LINE_BYTES * BULK_LINE_BYTES;
+}
+
+/* Cells from the other end of the grid, in 3D: whether an axis, x or y, has some because it is
+   periodic; of an array, the bytes that they take of a slot; and box number `which` of the copies
+   that bring them, in the order of templates/bulk_ends.cuh. */
+bool bulk_has_ends(const plan *, int axis);
+int64_t bulk_ends_bytes(const plan *, const plan_array *);
+bool bulk_lay_ends(const plan *, const plan_array *, int which, int box[AXES]);
+
+/* Bytes of a slot of all arrays; of the tile and its halo alone. */
 int64_t bulk_slot_bytes(const plan *);
+int64_t bulk_tile_bytes(const plan *);
 
 /* Row y of an array, where 0 is the thread's first row, as far as any of the thread's points reads
    it; false where none does. */

@@ -166,11 +166,13 @@ static double finding(const plan *p) {
 }
 
 /* Registers that a thread cannot do without: its sums, its longest row, and addresses; where it may
-   find images, its distances from the edges. Kernels that spill a few bytes were much slower
-   (25-point star, 768³, float: 0.90 of a copy with none, 0.86 with 8 bytes, 0.75 with 16). */
+   find images, its distances from the edges and places of what comes from the other end. Kernels
+   that spill a few bytes were much slower (25-point star, 768³, float: 0.90 of a copy with none,
+   0.86 with 8 bytes, 0.75 with 16). */
 static int64_t least_registers(const plan *p, bool finds) {
-    enum { ADDRESSES = 8, IMAGES = 6 };
-    const int addresses = ADDRESSES + (finds ? IMAGES : 0);
+    enum { ADDRESSES = 8, IMAGES = 6, ENDS = 10 };
+    const bool ends = finds && (bulk_has_ends(p, 0) || bulk_has_ends(p, 1));
+    const int addresses = ADDRESSES + (finds ? IMAGES : 0) + (ends ? ENDS : 0);
     const int64_t points = (int64_t)p->schedule.vector * bulk_rows(p);
     const int row = larger(count_asked(p).longest, p->array_count - p->summed) * p->schedule.vector;
     return addresses +
@@ -289,7 +291,7 @@ static void wide_cost(plan *p, const int64_t size[AXES], bool images) {
     const double reads = (rows ? a.cells : a.packs) / points;
     e->blocks_resident = plan_resident(p);
     const filling f = fill(p, size, rows);
-    e->loads_per_point = (double)(rows ? bulk_shifted_bytes(p) : bulk_slot_bytes(p)) / bytes / tile;
+    e->loads_per_point = (double)(rows ? bulk_shifted_bytes(p) : bulk_tile_bytes(p)) / bytes / tile;
     e->shared_per_point = e->loads_per_point + again * reads * (rows ? 1 : p->schedule.vector);
     e->bytes_per_point =
         model_bytes_per_point(m) +

@@ -78,10 +78,10 @@ const char *bulk_refuse_images(const model *m) {
             const model_array *a = &m->arrays[i];
             const int low = model_side_of(m, a->field, axis, 0)->kind,
                       high = model_side_of(m, a->field, axis, 1)->kind;
-            if ((low == BOUNDARY_PERIODIC && a->low[axis] > 0) ||
-                (high == BOUNDARY_PERIODIC && a->high[axis] > 0))
-                return "in 3D its tile has no cells from the other end of x or y, which must not "
-                       "be periodic";
+            if (model_is_narrow(m) && (low == BOUNDARY_PERIODIC || high == BOUNDARY_PERIODIC) &&
+                a->low[axis] + a->high[axis] > 0)
+                return "in 3D it has no cells of half and bfloat16 from the other end of x or y, "
+                       "which must not be periodic";
             if ((low == BOUNDARY_MIRROR || high == BOUNDARY_MIRROR) &&
                 a->low[axis] != a->high[axis])
                 return "in 3D an update must read as far below as above along an axis that is "
@@ -90,10 +90,73 @@ const char *bulk_refuse_images(const model *m) {
     return NULL;
 }
 
+/* ---- cells from the other end ---------------------------------------------------------------- */
+
+bool bulk_has_ends(const plan *p, int axis) {
+    const model *m = p->facts->model;
+    for (int i = 0; i < p->summed && !bulk_is_flat(p); i++)
+        for (int side = 0; side < 2; side++) {
+            const plan_array *a = &p->arrays[i];
+            const int field = m->arrays[a->array].field;
+            if (a->low[axis] + a->high[axis] > 0 &&
+                model_side_of(m, field, axis, side)->kind == BOUNDARY_PERIODIC)
+                return true;
+        }
+    return false;
+}
+
+/* How many columns and rows of an array, on each side; 0: none. */
+static void find_ends(const plan *p, const plan_array *a, int cells[2]) {
+    const bool summed = a < p->arrays + p->summed;
+    for (int axis = 0; axis < 2; axis++)
+        cells[axis] = summed && bulk_has_ends(p, axis) ? larger(a->low[axis], a->high[axis]) : 0;
+    cells[0] = round_up(cells[0], p->schedule.vector);
+}
+
+/* Columns, rows, and cells that are both. */
+enum { END_BOXES = 3 };
+static void lay_ends(const plan *p, const plan_array *a, int box[END_BOXES][AXES]) {
+    int cells[2], tile[AXES];
+    find_ends(p, a, cells);
+    bulk_lay_box(p, a, tile);
+    const int of[END_BOXES][AXES] = {{cells[0], tile[1], 1},
+                                     {tile[0], cells[1], 1},
+                                     {p->facts->corners ? cells[0] : 0, cells[1], 1}};
+    memcpy(box, of, sizeof of);
+}
+
+int64_t bulk_ends_bytes(const plan *p, const plan_array *a) {
+    static const int sides[END_BOXES] = {2, 2, 4};
+    int box[END_BOXES][AXES];
+    int64_t bytes = 0;
+    lay_ends(p, a, box);
+    for (int i = 0; i < END_BOXES; i++)
+        bytes += sides[i] * bulk_box_bytes(p, box[i]);
+    return bytes;
+}
+
+bool bulk_lay_ends(const plan *p, const plan_array *a, int which, int box[AXES]) {
+    int all[END_BOXES][AXES];
+    lay_ends(p, a, all);
+    for (int i = 0; i < END_BOXES; i++)
+        if (all[i][0] > 0 && all[i][1] > 0 && which-- == 0) {
+            memcpy(box, all[i], sizeof all[i]);
+            return true;
+        }
+    return false;
+}
+
 /* In 3D threads near an edge find images among the cells of a row that they read. */
 const char *bulk_check_rows(job *j, const plan *p) {
     enum { FAR = 31 }; /* so that a byte tells distances apart */
     const model *m = p->facts->model;
+    int maps = p->array_count, box[AXES];
+    for (int i = 0; i < p->array_count; i++)
+        for (int which = 0; bulk_lay_ends(p, &p->arrays[i], which, box); which++)
+            maps++;
+    if (maps > PROGRAM_MOST_MAPS)
+        return job_print(j, "it would need %d maps of arrays beyond periodic sides, and has %d",
+                         maps, PROGRAM_MOST_MAPS);
     for (int array = 0; array < p->summed && bulk_has_images(p) && !bulk_is_flat(p); array++) {
         const plan_array *a = &p->arrays[array];
         const int field = m->arrays[a->array].field;
@@ -123,15 +186,21 @@ void bulk_needs(const plan *p, program_needs *n) {
         return;
     n->cells = p->schedule.vector;
     n->width = 1;
-    for (int i = 0; i < p->summed; i++)
-        for (int axis = 0; axis < 2; axis++)
+    for (int i = 0; i < p->summed; i++) {
+        int ends[2];
+        find_ends(p, &p->arrays[i], ends);
+        for (int axis = 0; axis < 2; axis++) {
+            if (ends[axis] > 0)
+                n->low[axis] = n->high[axis] = larger(n->low[axis], ends[axis]);
             for (int side = 0; side < 2; side++) {
                 const int field = m->arrays[p->arrays[i].array].field;
                 if (model_side_of(m, field, axis, side)->kind == BOUNDARY_MIRROR) {
-                    n->low[axis] = p->low[axis];
-                    n->high[axis] = p->high[axis];
+                    n->low[axis] = larger(n->low[axis], p->low[axis]);
+                    n->high[axis] = larger(n->high[axis], p->high[axis]);
                 }
             }
+        }
+    }
 }
 
 /* ---- rows that begin anywhere ---------------------------------------------------------------- */
