@@ -10,6 +10,12 @@ using Cell = Real;
 
 template <int elements> constexpr int packs_for = (elements + plan::vector - 1) / plan::vector;
 
+// So many cells as whole lines of 128 bytes, at which copies of boxes begin.
+__device__ constexpr int lines_of(int cells) {
+    constexpr int line = 128 / int(sizeof(Cell));
+    return (cells + line - 1) / line * line;
+}
+
 #if defined(PLAN_SHIFTED)
 constexpr int ring = PLAN_SHIFTED; // planes in shared memory
 template <int array> __device__ constexpr int first_cell();
@@ -19,7 +25,6 @@ template <int array> __device__ constexpr int first_cell();
 template <int array> struct Box {
     using A = Array<array>;
     static constexpr int line = plan::line_bytes / int(sizeof(Cell)); // rows begin at multiples
-    static constexpr int whole = 128 / int(sizeof(Cell));             // as copies do
 #if defined(PLAN_SHIFTED)
     // Rows lie in whole packs. Row j comes by copy j % vector, whose row j / vector it is.
     static constexpr int before = A::low_x;
@@ -27,7 +32,7 @@ template <int array> struct Box {
         packs_for<before + plan::tile_x + A::high_x + plan::vector - 1> * plan::vector;
     static constexpr int rows = PLAN_FLAT ? plan::planes : A::low_y + plan::tile_y + A::high_y;
     static constexpr int height = packs_for<rows>; // of a copy
-    static constexpr int copied = (width * height + whole - 1) / whole * whole; // its place
+    static constexpr int copied = lines_of(width * height); // its place
     static constexpr int arriving = plan::vector * width * height;
     static constexpr int slot = plan::vector * copied;
     static constexpr int shared = first_cell<array>(); // where its slots begin
@@ -46,13 +51,13 @@ template <int array> struct Box {
     static constexpr int reach_x = A::low_x > A::high_x ? A::low_x : A::high_x;
     static constexpr int columns = plan::ends_x ? packs_for<reach_x> * plan::vector : 0;
     static constexpr int rows = !plan::ends_y ? 0 : A::low_y > A::high_y ? A::low_y : A::high_y;
-    static constexpr int side = (columns * height + whole - 1) / whole * whole;
-    static constexpr int corner = plan::corners ? (columns * rows + whole - 1) / whole * whole : 0;
-    static constexpr int ends = cells + 2 * rows * width; // where columns begin
+    static constexpr int side = lines_of(columns * height);
+    static constexpr int corner = plan::corners ? lines_of(columns * rows) : 0;
+    static constexpr int ends = lines_of(cells + 2 * rows * width); // where columns begin
     static constexpr int slot = ends + 2 * (side + 2 * corner);
 #else
     // From one plane to the next. In 2D they are rows of one copy.
-    static constexpr int slot = PLAN_FLAT ? cells : (cells + whole - 1) / whole * whole;
+    static constexpr int slot = PLAN_FLAT ? cells : lines_of(cells);
 #endif
     static constexpr int shared = A::shared;
 #endif
@@ -67,6 +72,11 @@ template <int array> __device__ constexpr int first_cell() {
         return first_cell<array - 1>() + ring * Box<array - 1>::slot;
 }
 static_assert(plan::summed == plan::arrays, "no array is read at the point alone");
+
+// Cells that a row of an array begins behind a whole pack with, as far as it is copied.
+template <int array> __device__ __forceinline__ unsigned first_place(const Arguments &a) {
+    return unsigned(line_lead(a.grid[Array<array>::grid].data) - Box<array>::before);
+}
 #endif
 
 // Cells from a thread's point of a row to its next one.

@@ -50,6 +50,8 @@ local kernels = {
   { "wave3d", "float", "bulk tile=64x16 coarsen=z64,y2", "periodic", "columns" },
   { "pair3d", "double", "bulk tile=32x8 coarsen=z7,y2", "periodic", "rows" },
   { "upwind3d", "float", "bulk tile=32x16 coarsen=z64,y2", "periodic", "columns" },
+  { "star3d2", "float", "bulk tile=64x16 coarsen=z64,y2", "periodic", "columns", "half" },
+  { "pair3d", "float", "bulk tile=64x8 coarsen=z7", "periodic", "rows", "bfloat16" },
   { "star3d8", "double", "bulk tile=32x32 coarsen=z64,y2", "ends", "sides" }, -- four warps hand their registers over
 }
 

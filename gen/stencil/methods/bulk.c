@@ -23,8 +23,9 @@ enum {
     KEPT_REGISTERS = 24
 };
 
+/* Where rows come from the grid's other end, each copy of some begins at a line. */
 static int line_bytes(const plan *p) {
-    return bulk_is_narrow(p) ? SECTOR_BYTES : BULK_LINE_BYTES;
+    return bulk_is_narrow(p) && !bulk_has_ends(p, 1) ? SECTOR_BYTES : BULK_LINE_BYTES;
 }
 
 /* Planes of cells of 16 bits that stay in shared memory until they are complete, because a boundary

@@ -79,7 +79,7 @@ static bool copies_rows(const plan *p, const int64_t size[AXES]) {
     double rows = 1;
     for (int axis = 1; axis < p->facts->model->dims; axis++)
         rows *= (double)size[axis];
-    return plan_takes_spare(p, size) && bulk_could_shift(p) && rows < most &&
+    return plan_takes_spare(p, size) && bulk_is_shifted(p) && rows < most &&
            rows >= p->schedule.vector;
 }
 
@@ -286,7 +286,7 @@ static void wide_cost(plan *p, const int64_t size[AXES], bool images) {
     static const double many_points = 8;
     const double cells = (double)size[p->axes[2]], again = planes_read(p, cells);
     const double tile = (double)p->tile[0] * p->tile[1] * (bulk_is_flat(p) ? p->walk : 1);
-    const bool finds = images && !bulk_is_flat(p), rows = copies_rows(p, size) && !finds;
+    const bool rows = copies_rows(p, size), finds = images && !bulk_is_flat(p) && !rows;
     const asked a = count_asked(p);
     const double reads = (rows ? a.cells : a.packs) / points;
     e->blocks_resident = plan_resident(p);
@@ -301,7 +301,7 @@ static void wide_cost(plan *p, const int64_t size[AXES], bool images) {
         again *
         (p->facts->sum_operations * lanes / g->fma_lanes[m->dtype] + costs.point +
          costs.read * reads + converted + (finds ? finding(p) : 0)) *
-        (images && bulk_is_flat(p) ? image_costs.flat : 1);
+        (images && (bulk_is_flat(p) || rows) ? image_costs.flat : 1);
     const double share = bulk_is_flat(p) ? costs.tile_share : costs.walk_share;
     const double kept = plan_in_cache(p, size);
     const struct {
@@ -426,7 +426,7 @@ void bulk_cost(plan *p, const int64_t size[AXES]) {
                    .rows = bulk_rows(p),
                    .packs = a.packs,
                    .conversions = a.numbers,
-                   .bytes = bulk_slot_bytes(p),
+                   .bytes = bulk_tile_bytes(p),
                    .again = planes_read(p, (double)size[p->axes[2]])};
     p->estimate.blocks_resident = plan_resident(p);
     s.missing = larger(p->estimate.registers - bulk_registers(p), 0);

@@ -76,14 +76,9 @@ const char *bulk_refuse_images(const model *m) {
     for (int i = 0; i < m->array_count && m->dims == 3; i++)
         for (int axis = 0; axis < 2; axis++) {
             const model_array *a = &m->arrays[i];
-            const int low = model_side_of(m, a->field, axis, 0)->kind,
-                      high = model_side_of(m, a->field, axis, 1)->kind;
-            if (model_is_narrow(m) && (low == BOUNDARY_PERIODIC || high == BOUNDARY_PERIODIC) &&
-                a->low[axis] + a->high[axis] > 0)
-                return "in 3D it has no cells of half and bfloat16 from the other end of x or y, "
-                       "which must not be periodic";
-            if ((low == BOUNDARY_MIRROR || high == BOUNDARY_MIRROR) &&
-                a->low[axis] != a->high[axis])
+            const bool mirrors = model_side_of(m, a->field, axis, 0)->kind == BOUNDARY_MIRROR ||
+                                 model_side_of(m, a->field, axis, 1)->kind == BOUNDARY_MIRROR;
+            if (mirrors && a->low[axis] != a->high[axis])
                 return "in 3D an update must read as far below as above along an axis that is "
                        "mirrored";
         }
@@ -241,13 +236,13 @@ int bulk_shifted_slots(const plan *p) {
     return slots < MOST_SLOTS ? (int)slots : MOST_SLOTS;
 }
 
-/* Not served are arrays whose rows take more room so than there is, too many arrays, and sums whose
-   point makes something of its place. */
-bool bulk_could_shift(const plan *p) {
+/* Not served are arrays whose rows take more room so than there is, too many arrays, sums whose
+   point makes something of its place, and in 3D x or y that is periodic. */
+bool bulk_is_shifted(const plan *p) {
     const int least = bulk_is_flat(p) ? 1 : LEAST_SLOTS;
     const int around = p->low[0] + (bulk_is_flat(p) ? 0 : p->low[1] + bulk_rows(p) + p->high[1]);
     bool all = around <= MOST_AROUND && p->facts->model->positions == 0 &&
-               p->array_count == p->summed &&
+               p->array_count == p->summed && !bulk_has_ends(p, 0) && !bulk_has_ends(p, 1) &&
                p->array_count * p->schedule.vector <= PROGRAM_MOST_MAPS &&
                (int64_t)p->shared_bytes >= least * (bulk_shifted_bytes(p) + BULK_SLOT_BYTES);
     for (int i = 0; i < p->array_count; i++) {
@@ -256,10 +251,6 @@ bool bulk_could_shift(const plan *p) {
         all &= box[0] <= BULK_MOST_EXTENT;
     }
     return all;
-}
-
-bool bulk_is_shifted(const plan *p) {
-    return bulk_could_shift(p) && (bulk_is_flat(p) || !bulk_has_images(p));
 }
 
 bool bulk_lay_rows(const plan *p, const plan_array *a, int box[AXES]) {
