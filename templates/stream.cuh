@@ -8,11 +8,27 @@ constexpr unsigned all_points = (1u << plan::vector) - 1; // of a thread's row, 
 using Points = Pack<Real, plan::vector>;           // of a thread's row
 using Results = Real[plan::vector][plan::outputs]; // of these
 
+#if defined(PLAN_SHORT)
+// Whether rules are applied until they lead into the grid, which is shorter than the shape.
+template <int axis, int side>
+constexpr bool folds =
+    Edge<axis, side>::kind == Boundary::mirror || Edge<axis, side>::kind == Boundary::periodic;
+template <int axis> constexpr bool folds_often = axis > 0 && folds<axis, 0> && folds<axis, 1>;
+#endif
+
 // The cell inside the grid to read in place of cell i.
 template <int axis> __device__ __forceinline__ int inside(int i, int size) {
     if constexpr (!plan::wraps)
         return min(max(i, 0), size - 1);
     constexpr Boundary below = Edge<axis, 0>::kind, above = Edge<axis, 1>::kind;
+#if defined(PLAN_SHORT)
+    if constexpr (folds_often<axis>)
+        while (i < 0 || i >= size)
+            i = size == 1                     ? 0
+                : i < 0                       ? (below == Boundary::periodic ? i + size : -i)
+                : above == Boundary::periodic ? i - size
+                                              : 2 * (size - 1) - i;
+#endif
     const int up = below == Boundary::periodic ? (i < 0 ? i + size : i)
                    : below == Boundary::mirror ? (i < 0 ? -i : i)
                                                : max(i, 0);

@@ -22,6 +22,10 @@ template <int array = 0> __device__ __forceinline__ bool rows_are_short(const Ar
 // Whether one rule leads into the grid from wherever the shape reaches: a grid shorter than that
 // may take several where it repeats or is mirrored.
 template <int axis, int low, int high> __device__ __forceinline__ bool is_long(const Arguments &a) {
+#if defined(PLAN_SHORT)
+    if constexpr (folds_often<axis>)
+        return true;
+#endif
     constexpr Boundary below = Edge<axis, 0>::kind, above = Edge<axis, 1>::kind;
     if constexpr (below == Boundary::mirror || below == Boundary::periodic ||
                   above == Boundary::mirror || above == Boundary::periodic)

@@ -173,6 +173,8 @@ typedef struct plan_streamed {
     int needs;    /* registers that a thread takes at least, so that no more blocks are resident; 0:
                      those that it happens to need */
     int spare_registers; /* what a thread would need where rows are no packs */
+    bool folds;          /* it is planned for a grid shorter than the shape, where one rule does not
+                            lead into the grid, but several of the same axis do */
 } plan_streamed;
 
 typedef struct plan {

@@ -31,6 +31,15 @@ local function sums_at_edges(dims)
   }
 end
 
+local function short(dims)
+  local places = {}
+  for _, size in ipairs(dims == 2 and { { 300, 1 }, { 301, 2 }, { 260, 3 }, { 299, 9 }, { 17, 1 } }
+    or { { 130, 5, 1 }, { 131, 1, 5 }, { 132, 2, 2 }, { 133, 3, 9 }, { 9, 1, 1 } }) do
+    places[#places + 1] = { size = size, steps = 2 }
+  end
+  return places
+end
+
 local cases = {
   -- 65535 blocks is the most along y and z: these take several launches.
   case("many blocks along y", "star2d1", "naive tile=32x1", { { size = { 3, 70001 } } }),
@@ -93,6 +102,14 @@ local cases = {
   case("a tile as wide as the grid, packs", "star3d2", "streamed tile=68x3 coarsen=z8 vec=4", {
     { size = { 68, 11, 9 }, steps = 2 }, { size = { 67, 11, 9 } }, { size = { 135, 5, 4 } },
   }),
+  -- Planned for grids shorter than the shape, some of which are longer, and rows shorter than a warp's.
+  case("short along y, periodic", "star2d2", "streamed tile=64 coarsen=y3 vec=1", short(2), { plan = { 300, 1 }, boundary = "'periodic'" }),
+  case("short along y, mirrored, packs", "box2d2", "streamed tile=128 coarsen=y3 vec=4", short(2), { plan = { 300, 1 }, boundary = "'mirror'" }),
+  case("short along z, periodic, packs", "star3d2", "streamed tile=64x4 coarsen=z4,y2 vec=2", short(3), { plan = { 130, 5, 1 }, boundary = "'periodic'" }),
+  case("short along y and z, mirrored", "box3d1", "streamed tile=32x4 coarsen=z4,y4 vec=1", short(3),
+    { plan = { 130, 2, 1 }, boundary = "'mirror'", dtype = "double" }),
+  case("short along y, values along z", "star3d2", "streamed tile=64x4 coarsen=z4 vec=2", short(3),
+    { plan = { 130, 1, 5 }, boundary = "{ x = 'clamp', y = 'periodic', z = { 'zero', constant(3/4) } }" }),
   -- Packs next to the last points may reach over the end of the memory.
   case("packs at the end", "star1d1", "naive tile=64 vec=4", {
     { size = { 4097 }, layout = { guard = false } },

@@ -29,10 +29,18 @@ static const struct costs {
    bytes by which its ends make it longer; what each halving of the walks costs; what a wave of
    walks leaves idle; what tiles in 2D take longer to begin. Of 128 figures of an H200 at 511³,
    513x511x259, 333³, 67x323x343 and 16383x8191, stars of radius 1 to 4 and 27-point boxes, float
-   and double. `narrow`, of cells of 16 bits, is a guess that makes `auto` stay with `streamed`. */
+   and double. `few_narrow`: how much longer 2D tiles of cells of 16 bits take where warps are few
+   (half, 8191², 5269x2439 and 1630x2783, stars of radius 1 to 4 and boxes). */
 static const struct row_costs {
-    double overlap, share, flat_share, ends, cut, idle, pace, plane, start, narrow;
-} row_costs = {4, 0.955, 0.99, 24, 1.045, 0.6, 0.75e-6, 0.37e-6, 3e-6, 1.5};
+    double overlap, share, flat_share, ends, cut, idle, pace, plane, start, few_narrow;
+} row_costs = {4, 0.955, 0.99, 24, 1.045, 0.6, 0.75e-6, 0.37e-6, 3e-6, 0.5};
+
+/* Instructions of a point of cells of 16 bits that the spare makes, and of each cell of each array
+   around it; how many times that where some lie beyond the grid: zeros, images. Half, 2D, radius 1
+   to 4, H200: 4 to 70 billion points a second. */
+static const struct alone_costs {
+    double point, cell, zeros, images;
+} alone_costs = {350, 20, 2, 4};
 
 /* Where images are found: instructions in 3D, of each row that a thread reads and of each cell of
    it to the left and right of the thread's points; how many times the instructions in 2D (7x7
@@ -86,10 +94,12 @@ static bool copies_rows(const plan *p, const int64_t size[AXES]) {
 /* How many times as long where rows begin anywhere and the lanes of a warp lie in two of them, so
    that it stores parts of sectors (16383x8191, H200, 5 points, float: 0.91 of a copy with tiles of
    128 columns, 0.77 with 64), and where a block's warps are no multiple of the multiprocessor's
-   four parts. */
+   four parts. In 2D instructions of 16 bits hide two rows, but not four. */
 static double apart(const plan *p) {
-    enum { PARTS = 4 };
-    static const double two_rows = 1.12, uneven = 1.03;
+    enum { PARTS = 4, ROWS = 2 };
+    static const double two_rows = 1.12, four_rows = 1.2, uneven = 1.03;
+    if (bulk_is_flat(p) && bulk_is_narrow(p))
+        return p->tile[0] / p->schedule.vector * ROWS < WARP ? four_rows : 1;
     return p->tile[0] / p->schedule.vector % WARP != 0 ? two_rows
            : bulk_readers(p) / WARP % PARTS != 0       ? uneven
                                                        : 1;
@@ -191,6 +201,17 @@ static double few_warps(const plan *p, const filling *f) {
     return bulk_is_flat(p) ? 1 : 1 + costs.few * fmax(ENOUGH / rows - 1, 0);
 }
 
+/* How many times as long instructions and shared memory take where blocks are not whole waves. 2D
+   tiles of 16 bits are bound by them alone if there are warps enough, so that a wave that is not
+   full is faster. */
+static double turns(const plan *p, const filling *f, bool rows) {
+    enum { ENOUGH = 16 };
+    if (!rows || !bulk_is_flat(p) || !bulk_is_narrow(p))
+        return f->uneven;
+    const double warps = f->together * bulk_readers(p) / WARP;
+    return sqrt(f->uneven) * (1 + row_costs.few_narrow * fmax(ENOUGH / warps - 1, 0));
+}
+
 /* How many times as long where a multiprocessor's four parts get warps unevenly, and where it has
    several blocks, each with a warp that asks for planes: 125-point box, 768³, float, H200, one
    block of 18 warps 2.46 ms, of 24 warps 2.20; three of 12 warps 2.35. Where rows begin anywhere,
@@ -238,8 +259,25 @@ static double unaligned(const plan *p, const int64_t size[AXES]) {
 static double anywhere(const plan *p, double parts) {
     const double share = bulk_is_flat(p) ? row_costs.flat_share : row_costs.share;
     return apart(p) * (share + row_costs.ends / (p->tile[0] * bulk_cell_bytes(p))) *
-           (bulk_is_flat(p) ? 1 : pow(row_costs.cut, log2(parts))) *
-           (bulk_is_narrow(p) ? row_costs.narrow : 1);
+           (bulk_is_flat(p) ? 1 : pow(row_costs.cut, log2(parts)));
+}
+
+/* Seconds where the spare makes each point of cells of 16 bits: those of all threads' instructions,
+   or of a thread's points, one after the other. */
+static double alone(const plan *p, const int64_t size[AXES]) {
+    const model *m = p->facts->model;
+    double cells = p->summed;
+    for (int k = 0; k < AXES; k++)
+        cells *= p->low[k] + 1 + p->high[k];
+    const double edges = bulk_has_images(p)   ? alone_costs.images
+                         : model_all_fixed(m) ? 1
+                                              : alone_costs.zeros;
+    const double all = (alone_costs.point + alone_costs.cell * cells) * edges /
+                       (lanes * p->gpu->clock * p->gpu->multiprocessors) *
+                       model_grid_points(m, size);
+    const double walk = fmin(p->walk, (double)size[p->axes[2]]);
+    return fmax(all,
+                edges_points(p, walk * ceil((double)p->tile[0] * p->tile[1] / plan_threads(p))));
 }
 
 /* Seconds until planes arrive, wave by wave; the first begins where nothing else is on its way. */
@@ -312,10 +350,10 @@ static void wide_cost(plan *p, const int64_t size[AXES], bool images) {
          (1 - kept) * reading(m) * e->bytes_per_point / gpu_copy_rate(g) / share * f.idle},
         {"the second-level cache", (e->loads_per_point + m->output_count) * bytes / gpu_l2_rate(g) *
                                        f.idle * (1 + costs.hits * kept)},
-        {"instructions", e->instructions_per_point / (lanes * machine) * f.uneven * f.covered *
-                             few_warps(p, &f) * uneven_parts(p, &f, rows)},
+        {"instructions", e->instructions_per_point / (lanes * machine) * turns(p, &f, rows) *
+                             f.covered * few_warps(p, &f) * uneven_parts(p, &f, rows)},
         {"shared memory", e->shared_per_point * fmax(bytes, BANK_BYTES) /
-                              (bytes_a_cycle * machine) * f.uneven * f.covered},
+                              (bytes_a_cycle * machine) * turns(p, &f, rows) * f.covered},
     };
     const double overlap = rows ? row_costs.overlap : costs.overlap;
     double longest = 0, sum = 0;
@@ -337,7 +375,8 @@ static void wide_cost(plan *p, const int64_t size[AXES], bool images) {
     if (!bulk_is_flat(p))
         e->seconds = in_pace(p, &f, planes, e->seconds, rows);
     if (plan_takes_spare(p, size) && !rows) /* it makes each point alone */
-        e->seconds *= images ? image_costs.spare : costs.spare;
+        e->seconds = bulk_is_narrow(p) ? alone(p, size)
+                                       : e->seconds * (images ? image_costs.spare : costs.spare);
     if (bulk_is_flat(p))
         e->seconds +=
             of_few_rows(p, size, images, f.waves) + costs.tile_start + (rows ? row_costs.start : 0);
@@ -433,6 +472,6 @@ void bulk_cost(plan *p, const int64_t size[AXES]) {
     s.waves = fill(p, size, false).waves;
     narrow_cost(p, &s, size);
     if (plan_takes_spare(p, size))
-        p->estimate.seconds *= costs.spare;
+        p->estimate.seconds = alone(p, size);
     p->estimate.seconds += starting(s.waves);
 }

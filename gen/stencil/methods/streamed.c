@@ -283,6 +283,8 @@ static void macros(text *t, const plan *p, bool packs, bool only_written) {
     if (p->is_pass)
         text_add(t,
                  "#define PLAN_PASS 1 // it makes rows before the first one, for the next pass\n");
+    if (p->streamed.folds && !packs)
+        text_add(t, "#define PLAN_SHORT 1 // grids shorter than the shape are no exception\n");
     text_printf(t, "#define PLAN_NEEDS %d // registers, so that blocks do not crowd each other\n",
                 packs ? p->streamed.needs : 0);
     if (p->streamed.together > 1)

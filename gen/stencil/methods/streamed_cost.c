@@ -19,28 +19,38 @@ static const struct costs {
     double begin_long; /* of memory, in planes: where long walks pay */
     double spilled;    /* instructions of a register that spills, of more than a few */
     double converted;  /* instructions of a number of 16 bits: 8 figures of half on an H200 ... */
-    double converted_apart; /* ... and more where rows are no packs */
+    double converted_apart; /* ... and more where rows are no packs, ... */
+    double plane_apart;     /* ... whose planes take this share (98 figures of half, H200) */
     double spared_wait, spared_ahead;
     double drift_ordered; /* where walks take turns */
 } costs = {300, 45, 14,  2,  500, 37,   0.007, 0.0155, 0.004, 0.3,
-           5,   7,  1.5, 20, 2.6, 0.38, 0.375, 0.8,    0.065};
+           5,   7,  1.5, 20, 2.6, 0.38, 0.7,   0.375,  0.8,   0.065};
 
 enum { FEW_SPILLED = 24 };
 
 static const double lanes = 128, pairs = 0.5, sector_bytes = 32;
 
-/* Whether one rule leads into the grid from wherever the shape reaches, as is_long in
-   templates/stream.cuh asks. */
+static bool folds(const model *m, int axis, int side) {
+    const int kind = m->sides[axis][side].kind;
+    return kind == BOUNDARY_MIRROR || kind == BOUNDARY_PERIODIC;
+}
+
+/* Whether one rule leads into the grid from wherever the shape reaches along an axis, as is_long in
+   templates/stream_any.cuh asks. */
+static bool is_long_along(const plan *p, const int64_t size[AXES], int k) {
+    const int axis = p->axes[k], more = k == 1 ? p->streamed.lane_y - 1 : 0;
+    return axis < 0 || (!folds(p->facts->model, axis, 0) && !folds(p->facts->model, axis, 1)) ||
+           (p->low[k] < size[axis] && p->high[k] + more < size[axis]);
+}
+
+/* The same, or as many rules as it takes are applied: those of both sides, but for x. */
 static bool is_long(const plan *p, const int64_t size[AXES]) {
     const model *m = p->facts->model;
-    bool is = true;
-    for (int k = 0; k < AXES; k++)
-        for (int side = 0; side < 2 && p->axes[k] >= 0; side++) {
-            const int kind = m->sides[p->axes[k]][side].kind;
-            const int more = k == 1 ? p->streamed.lane_y - 1 : 0;
-            if (kind == BOUNDARY_MIRROR || kind == BOUNDARY_PERIODIC)
-                is = is && p->low[k] < size[p->axes[k]] && p->high[k] + more < size[p->axes[k]];
-        }
+    const bool own = model_has_own_sides(m) || model_has_given_sides(m);
+    bool is = is_long_along(p, size, 0);
+    for (int k = 1; k < AXES; k++)
+        is = is && (is_long_along(p, size, k) ||
+                    (!own && folds(m, p->axes[k], 0) && folds(m, p->axes[k], 1)));
     return is;
 }
 
@@ -90,16 +100,22 @@ static double elements_apart(const plan *p) {
            (p->schedule.vector - 1);
 }
 
+/* Of a step's numbers of 16 bits. Where rows are no packs each point has its own cells beside. */
+static double converting(const plan *p, bool spare) {
+    const plan_streamed *s = &p->streamed;
+    const double number = costs.converted + (spare ? costs.converted_apart : 0);
+    return number * (s->packs * p->schedule.vector + s->beside * (spare ? p->schedule.vector : 1));
+}
+
 /* Of a thread's step along the walk. */
 static double step_instructions(const plan *p, bool spare) {
     const plan_streamed *s = &p->streamed;
     const int most = REGISTERS_PER_MULTIPROCESSOR / round_up(plan_threads(p), WARP);
     const int spilled = larger(p->estimate.registers - most, 0);
-    const double number = costs.converted + (spare ? costs.converted_apart : 0);
-    const double converted =
-        model_is_narrow(p->facts->model) ? number * (s->packs * p->schedule.vector + s->beside) : 0;
-    return costs.plane + costs.pack * s->packs + costs.element * s->beside +
-           (spare ? elements_apart(p) : 0) + converted + 2 * spilled +
+    const bool narrow = model_is_narrow(p->facts->model);
+    const double converted = narrow ? converting(p, spare) : 0;
+    return costs.plane * (narrow && spare ? costs.plane_apart : 1) + costs.pack * s->packs +
+           costs.element * s->beside + (spare ? elements_apart(p) : 0) + converted + 2 * spilled +
            costs.spilled * larger(spilled - FEW_SPILLED, 0);
 }
 
@@ -225,9 +241,15 @@ static double narrow_rows(const plan *p, const int64_t size[AXES]) {
 /* How many times as long where rows are no packs and the registers of as many blocks as were
    planned are too few for what lies next to each point: 25-point star, float, 511x511x67, H200: 151
    billion updates a second by packs of 4, and 213 by packs of 2; 17-point star of halves: 194 by 8,
-   237 by 4. */
+   237 by 4. In 2D stars of 16 bits that reach two cells or more are so by packs of 8 whatever the
+   estimate says: radius 2, 8191², 415 by 8 and 594 by 4; with two levels 317 and 481. */
 static double starved(const plan *p, const int64_t size[AXES]) {
+    enum { WIDE = 8 };
     static const double few = 0.2, each = 3; /* shares of those that there are */
+    static const double wide = 1.3;
+    if (plan_takes_spare(p, size) && p->schedule.vector == WIDE && p->axes[1] < 0 &&
+        !p->form->sums && larger(p->low[0], p->high[0]) > 1)
+        return wide;
     const int threads = round_up(plan_threads(p), WARP) * p->blocks;
     const double have = smaller(REGISTERS_PER_MULTIPROCESSOR / threads, MAX_REGISTERS);
     const double missing = p->streamed.spare_registers / have - 1;
@@ -356,6 +378,8 @@ void streamed_cost(plan *p, const int64_t size[AXES]) {
     plan_estimate *e = &p->estimate;
     const double machine = t->clock * t->multiprocessors;
     const double points = (double)p->schedule.vector * p->streamed.lane_y;
+    p->streamed.folds =
+        is_long(p, size) && !(is_long_along(p, size, 1) && is_long_along(p, size, 2));
     e->blocks_resident = p->blocks;
     e->loads_per_point = (p->streamed.packs * p->schedule.vector + p->streamed.beside) / points;
     e->shared_per_point = 0;
