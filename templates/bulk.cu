@@ -45,11 +45,9 @@
 
 #include "bulk_ends.cuh"
 
-#include "bulk_images.cuh"
-
-#include "bulk_near_edge.cuh"
-
 #include "bulk_lines.cuh"
+
+#include "bulk_images.cuh"
 
 #include "bulk_planes.cuh"
 
@@ -170,7 +168,7 @@ __device__ __forceinline__ void make_tile(const Arguments &a, Cell *shared) {
     if (threadIdx.x == 0) {
         slots.expect(bytes_of_planes(1));
         Asking asking;
-        asking.begin(a);
+        asking.begin(a, origin, origin.z - plan::low_z);
         asking.ask(a, slots, shared, origin, origin.z - plan::low_z);
     }
 #else
@@ -253,10 +251,7 @@ __device__ __forceinline__ void fill(const Arguments &a, Cell *shared, Planes &s
 #if defined(PLAN_SHIFTED)
     Asking asking;
     if (first)
-        asking.begin(a);
-#if PLAN_IMAGES
-    const bool images = has_images(a, origin);
-#endif
+        asking.begin(a, origin, origin.z - plan::low_z);
 #endif
 #if defined(PLAN_ENDS)
     const int arriving = bytes_of_planes(1) + bytes_of_ends(a, origin);
@@ -282,11 +277,6 @@ __device__ __forceinline__ void fill(const Arguments &a, Cell *shared, Planes &s
 #endif
         }
         slots.sent();
-#if PLAN_IMAGES && defined(PLAN_SHIFTED)
-        const Index z = origin.z - plan::low_z + k;
-        if (images || reaches_given(a, z, z + 1))
-            slots.let_meet();
-#endif
         slots.next();
     }
     if (first)
@@ -295,24 +285,13 @@ __device__ __forceinline__ void fill(const Arguments &a, Cell *shared, Planes &s
 
 // Plane by plane. `at`: where the thread reads them.
 template <class At>
-__device__ __forceinline__ void walk(const Arguments &a, Cell *shared, Planes &slots, At at,
-                                     int x, int y, Column &column, int planes,
-                                     const Point &origin) {
+__device__ __forceinline__ void walk(const Arguments &a, const Cell *shared, Planes &slots, At at,
+                                     int x, int y, Column &column, int planes) {
     Sums sum = {};
-#if PLAN_IMAGES && defined(PLAN_SHIFTED)
-    const bool images = has_images(a, origin);
-#endif
 #pragma unroll 1
     for (; slots.count < unsigned(planes); slots.next()) {
         const int step = int(slots.count) + 1 - depth;
         slots.await_filled();
-#if PLAN_IMAGES && defined(PLAN_SHIFTED)
-        const Index z = origin.z - plan::low_z + slots.count;
-        if (images || reaches_given(a, z, z + 1)) {
-            put_images(a, shared, slots.slot(), origin, z);
-            slots.meet();
-        }
-#endif
 #if defined(PLAN_NARROW) && !defined(PLAN_SHIFTED)
         add(shared, slots.slot(), at, y, a, sum, Waiting());
 #if PLAN_KEEPS
@@ -383,14 +362,14 @@ __device__ __forceinline__ void make_column(const Arguments &a, Cell *shared) {
 #endif
     Column column;
     column.begin(a, {origin.x + x, origin.y + y, origin.z});
-#if PLAN_IMAGES && !defined(PLAN_SHIFTED)
+#if PLAN_IMAGES
     const NearEdge near(a, {origin.x + x, origin.y + y, origin.z - plan::low_z}, x);
     if (near.matters() || reaches_given(a, origin.z - plan::low_z, origin.z + planes - plan::low_z)) {
-        walk(a, shared, slots, near, x, y, column, planes, origin);
+        walk(a, shared, slots, near, x, y, column, planes);
         return;
     }
 #endif
-    walk(a, shared, slots, at, x, y, column, planes, origin);
+    walk(a, shared, slots, at, x, y, column, planes);
 }
 #endif
 

@@ -1,13 +1,13 @@
 // bulk: images, which are cells beyond an edge that have the value of a cell inside, or one of their own.
-// Copies bring zeros there, or cells of other rows:
+// Copies bring zeros there:
 //
 //      copied      0 0 0 0 0 0 0       images     a a a b c d e      a row beyond the edge stands
 //                  0 0|a b c d e                  a a|a b c d e      for one inside: here both axes
 //                  0 0|f g h i j                  f f|f g h i j      are clamped
 //
 // In 2D, where a tile comes at once, threads put images there before any is read. In 3D a walk asks for a
-// plane inside instead of one beyond the edge. Where rows begin anywhere, threads put images into each plane;
-// else those near an edge find them (bulk_near_edge.cuh).
+// plane inside instead of one beyond the edge, and threads near an edge read the row that another stands
+// for, and then have all cells that those beyond the row's ends stand for.
 #pragma once
 
 #if PLAN_IMAGES
@@ -28,46 +28,19 @@ template <int array, int axis, int side> __device__ constexpr Boundary kind_of()
 }
 #endif
 
-#if PLAN_IMAGES && !PLAN_FLAT
-// The plane that a walk asks for instead of one beyond the edge; −1: of zeros.
-template <int array> __device__ __forceinline__ Index asked_plane(const Arguments &a, Index z) {
-    [[maybe_unused]] Real value = 0;
-    if constexpr (array < plan::summed)
-        return resolve_of<2, array>(a, z, value) ? z : -1;
-    else
-        return z;
-}
+// ---- of a tile that comes at once ---------------------------------------------------------------
 
-// Whether planes beyond the edge have one value, which the boundary gives; whether some of those from
-// `first` on do, in some array.
-template <int array> constexpr bool has_given_planes =
-    kind_of<array, 2, 0>() == Boundary::constant || kind_of<array, 2, 1>() == Boundary::constant;
-template <int array = 0>
-__device__ __forceinline__ bool reaches_given(const Arguments &a, Index first, Index end) {
-    if constexpr (array < plan::summed)
-        return (has_given_planes<array> && (first < 0 || end > a.size[2])) ||
-               reaches_given<array + 1>(a, first, end);
-    else
-        return false;
-}
-#endif
-
-// ---- put where they are read --------------------------------------------------------------------
-
-#if PLAN_IMAGES && (PLAN_FLAT || defined(PLAN_SHIFTED))
+#if PLAN_IMAGES && PLAN_FLAT
 #include "arch/async.cuh"
 
-// Those that a block reads of an array, or in 3D of a plane of it, which all have numbers.
+// Those that a block reads of an array, which all have numbers.
 template <int array> struct Images {
     using A = Array<array>;
     using B = Box<array>;
-    static constexpr int along = PLAN_FLAT ? 2 : 1; // the axis of the rows
-    static constexpr int low = PLAN_FLAT ? A::low_z : A::low_y, high = PLAN_FLAT ? A::high_z : A::high_y;
 #if defined(PLAN_SHIFTED)
-    static constexpr int rows = B::rows;
     static constexpr int together = 1; // cells that are put at once: rows begin anywhere in a pack
+    const unsigned lead, stride;       // where the first one does, and how far on the next ones do
 #else
-    static constexpr int rows = plan::planes;
     static constexpr int together = plan::vector;
 #endif
     static constexpr int before = (A::low_x + together - 1) / together;
@@ -80,16 +53,12 @@ template <int array> struct Images {
     const int below, above;         // rows
     const int ends;                 // cells of a pack in which rows end
     const int cells, count;         // the first are cells, the others packs
-#if defined(PLAN_SHIFTED)
-    const unsigned lead, stride; // where the first row begins, and how far on the next ones do
-#endif
 
     template <int axis, int side>
     static __device__ __forceinline__ int reach(Index cells, int most) {
         constexpr Boundary kind = kind_of<array, axis, side>();
 #if defined(PLAN_SHIFTED)
-        // Else the row before lies there, or those of other planes.
-        constexpr bool has_zeros = axis == 0 ? side != 0 : PLAN_FLAT != 0;
+        constexpr bool has_zeros = axis != 0 || side != 0; // else the row before lies there
 #else
         constexpr bool has_zeros = true;
 #endif
@@ -97,47 +66,44 @@ template <int array> struct Images {
                    ? 0
                    : int(min(max(cells, Index(0)), Index(most)));
     }
-    // `z`: in 3D, the plane.
-    __device__ __forceinline__ Images(const Arguments &a, const Point &origin,
-                                      [[maybe_unused]] Index z = 0)
-        : size_x(a.size[0]), size(a.size[along]), first_x(origin.x),
-          first_row(PLAN_FLAT ? origin.z - plan::low_z : origin.y - A::low_y),
+    __device__ __forceinline__ Images(const Arguments &a, const Point &origin)
+        :
+#if defined(PLAN_SHIFTED)
+          lead(first_place<array>(a) +
+               unsigned(offset(a.grid[A::grid], origin.x, 0, origin.z - plan::low_z))),
+          stride(unsigned(a.grid[A::grid].stride_z)),
+#endif
+          size_x(a.size[0]), size(a.size[2]), first_x(origin.x), first_row(origin.z - plan::low_z),
           left(reach<0, 0>(A::low_x - first_x, A::low_x)),
           right(reach<0, 1>(first_x + plan::tile_x + A::high_x - size_x, A::high_x)),
-          below(reach<along, 0>(-first_row, low)),
-          above(reach<along, 1>(first_row + rows - size, high)), ends(int(size_x % together)),
-          cells((left + right) * rows + (below + above) * ends),
-          count(cells + (below + above) * packs)
-#if defined(PLAN_SHIFTED)
-          ,
-          lead(first_place<array>(a) + unsigned(PLAN_FLAT ? offset(a.grid[A::grid], first_x, 0, first_row)
-                                                          : offset(a.grid[A::grid], first_x, first_row, z))),
-          stride(unsigned(PLAN_FLAT ? a.grid[A::grid].stride_z : a.grid[A::grid].stride_y))
-#endif
-    {
+          below(reach<2, 0>(-first_row, A::low_z)),
+          above(reach<2, 1>(first_row + plan::planes - size, A::high_z)),
+          ends(int(size_x % together)), cells((left + right) * plan::planes + (below + above) * ends),
+          count(cells + (below + above) * packs) {
     }
 
     // Number i: its first cell's column in the tile, its row in shared memory, and its place in the
     // grid. False: nobody reads it.
-    __device__ __forceinline__ bool find(int i, int &column, int &row, Index &x, Index &y) const {
-        if (i < (left + right) * rows) { // left and right of the rows
+    __device__ __forceinline__ bool find(int i, int &column, int &row, Point &p) const {
+        p.y = 0;
+        if (i < (left + right) * plan::planes) { // left and right of the rows
             const int c = i % (left + right);
-            x = c < left ? c - left : size_x + (c - left);
-            y = first_row + i / (left + right);
+            p.x = c < left ? c - left : size_x + (c - left);
+            p.z = first_row + i / (left + right);
         } else { // rows beyond the edges
             const bool is_cell = i < cells;
             const int each = is_cell ? ends : packs;
-            const int k = is_cell ? i - (left + right) * rows : i - cells;
-            x = is_cell ? size_x - ends + k % each : first_x + (k % each - before) * together;
-            y = k / each < below ? k / each - below : size + (k / each - below);
-            if (x < 0 || x + (is_cell ? 1 : together) > size_x)
+            const int k = is_cell ? i - (left + right) * plan::planes : i - cells;
+            p.x = is_cell ? size_x - ends + k % each : first_x + (k % each - before) * together;
+            p.z = k / each < below ? k / each - below : size + (k / each - below);
+            if (p.x < 0 || p.x + (is_cell ? 1 : together) > size_x)
                 return false;
         }
-        const Index from_tile = x - first_x;
+        const Index from_tile = p.x - first_x;
         column = int(from_tile);
-        row = int(y - first_row);
-        return from_tile >= -before * together && from_tile < plan::tile_x + A::high_x && y >= -low &&
-               y < size + high;
+        row = int(p.z - first_row);
+        return from_tile >= -before * together && from_tile < plan::tile_x + A::high_x &&
+               p.z >= -A::low_z && p.z < size + A::high_z;
     }
     // Where that lies, from the array's first cell in shared memory on.
     __device__ __forceinline__ int place(int column, int row) const {
@@ -149,23 +115,22 @@ template <int array> struct Images {
     }
 };
 
-// `count` cells at once, from the tile if they lie there, as in 3D all do.
+// `count` cells at once, from the tile if they lie there.
 template <int count, int array>
 __device__ __forceinline__ void put_image(const Arguments &a, const Images<array> &images, Cell *box,
-                                          int place, Index x, Index y) {
+                                          int place, Point p) {
     using A = Array<array>;
     using Cells = Pack<Cell, count>;
-    constexpr int along = Images<array>::along;
     Real value = 0;
-    if (resolve_of<0, array>(a, x, value) && resolve_of<along, array>(a, y, value)) {
-        const Index column = x - images.first_x, row = y - images.first_row;
-        const bool has_row = row >= 0 && row < images.rows;
-        if (!PLAN_FLAT || (has_row && column >= -A::low_x && column + count <= plan::tile_x + A::high_x)) {
+    if (resolve_of<0, array>(a, p.x, value) && resolve_of<2, array>(a, p.z, value)) {
+        const Index column = p.x - images.first_x, row = p.z - images.first_row;
+        if (column >= -A::low_x && column + count <= plan::tile_x + A::high_x && row >= 0 &&
+            row < plan::planes) {
             *reinterpret_cast<Cells *>(box + place) = *reinterpret_cast<const Cells *>(
                 box + images.place(int(column), int(row)));
         } else {
             const Grid &grid = a.grid[A::grid];
-            copy_async<count>(SharedAt<Cell>(box + place), grid.data + offset(grid, x, 0, y));
+            copy_async<count>(SharedAt<Cell>(box + place), grid.data + offset(grid, p.x, 0, p.z));
         }
     } else {
 #pragma unroll
@@ -173,31 +138,23 @@ __device__ __forceinline__ void put_image(const Arguments &a, const Images<array
             box[place + i] = value;
     }
 }
-// By all threads that make points, when the copies have arrived. `box`: where the array's cells lie.
-template <int array>
-__device__ __forceinline__ void put_images_of(const Arguments &a, const Images<array> &images, Cell *box) {
-    constexpr int threads = PLAN_FLAT ? plan::threads : plan::readers;
-    int column, row;
-    Index x, y;
-    for (int i = threadIdx.x; i < images.count; i += threads)
-        if (images.find(i, column, row, x, y)) {
-            const int place = images.place(column, row);
-            if (i < images.cells)
-                put_image<1>(a, images, box, place, x, y);
-            else
-                put_image<Images<array>::together>(a, images, box, place, x, y);
-        }
-}
-#endif
-
-#if PLAN_IMAGES && PLAN_FLAT
-// `any`: some array has images.
+// By all threads, when the copies have arrived. `any`: some array has images.
 template <int array = 0>
 __device__ __forceinline__ void put_images(const Arguments &a, Cell *shared, const Point &origin,
                                            bool any = false) {
     if constexpr (array < plan::summed) {
         const Images<array> images(a, origin);
-        put_images_of(a, images, shared + Box<array>::shared);
+        Cell *const box = shared + Box<array>::shared;
+        int column, row;
+        Point p;
+        for (int i = threadIdx.x; i < images.count; i += plan::threads)
+            if (images.find(i, column, row, p)) {
+                const int place = images.place(column, row);
+                if (i < images.cells)
+                    put_image<1>(a, images, box, place, p);
+                else
+                    put_image<images.together>(a, images, box, place, p);
+            }
         put_images<array + 1>(a, shared, origin, any || images.count > 0);
     } else if (any) {
         copies_commit();
@@ -207,44 +164,168 @@ __device__ __forceinline__ void put_images(const Arguments &a, Cell *shared, con
 }
 #endif
 
-#if PLAN_IMAGES && !PLAN_FLAT && defined(PLAN_SHIFTED)
-// Whether planes of the block have images of cells in them.
-template <int array = 0>
-__device__ __forceinline__ bool has_images(const Arguments &a, const Point &origin) {
+// ---- of a walk ----------------------------------------------------------------------------------
+
+#if PLAN_IMAGES && !PLAN_FLAT
+// The plane that a walk asks for instead of one beyond the edge; −1: of zeros.
+template <int array> __device__ __forceinline__ Index asked_plane(const Arguments &a, Index z) {
+    [[maybe_unused]] Real value = 0;
     if constexpr (array < plan::summed)
-        return Images<array>(a, origin).count > 0 || has_images<array + 1>(a, origin);
+        return resolve_of<2, array>(a, z, value) ? z : -1;
+    else
+        return z;
+}
+
+// Whether planes have one value, which the boundary gives; whether some of a walk's have, in some array.
+template <int array> constexpr bool has_given_planes =
+    kind_of<array, 2, 0>() == Boundary::constant || kind_of<array, 2, 1>() == Boundary::constant;
+template <int array = 0>
+__device__ __forceinline__ bool reaches_given(const Arguments &a, Index first, Index end) {
+    if constexpr (array < plan::summed)
+        return (has_given_planes<array> && (first < 0 || end > a.size[2])) ||
+               reaches_given<array + 1>(a, first, end);
     else
         return false;
 }
 
-// A plane beyond the edge which the boundary gives, and what it gives beyond others.
-template <int array>
-__device__ __forceinline__ void put_given(const Arguments &a, const Images<array> &images, Cell *box,
-                                          Index plane) {
-    constexpr int wide = Images<array>::before + plan::tile_x + Array<array>::high_x;
-    for (int i = threadIdx.x; i < wide * images.rows; i += plan::readers) {
-        const int column = i % wide - images.before, row = i / wide;
-        Index x = images.first_x + column, y = images.first_row + row, z = plane;
-        Real value = 0;
-        if (resolve_of<0, array>(a, x, value) && resolve_of<1, array>(a, y, value))
-            resolve_of<2, array>(a, z, value);
-        box[images.place(column, row)] = value;
+// A thread whose warp reads images: how far its first point is from the edges, as far as that matters.
+// Registers are dear, so a byte has each. Below 0 the point lies outside, as may others of its rows.
+struct NearEdge {
+    enum Side { left, right, below, above };
+    unsigned distances;
+    int x; // the thread's first point, as others count it
+    bool across; // whether rows stand for others
+    const Arguments &a;
+    Index z; // of the plane
+
+    static __device__ __forceinline__ unsigned byte(Index cells) {
+        return unsigned(int(min(max(cells, Index(-64)), Index(127)))) & 0xff;
     }
+    template <Side side> __device__ __forceinline__ int distance() const {
+        return int(distances << (24 - 8 * side)) >> 24;
+    }
+    // `p`: the first point, in the first plane that is read.
+    __device__ __forceinline__ NearEdge(const Arguments &a, const Point &p, int x)
+        : distances(byte(p.x) | byte(a.size[0] - 1 - p.x) << 8 | byte(p.y) << 16 |
+                    byte(a.size[1] - 1 - p.y) << 24),
+          x(x), across(!lanes_agree(distance<below>() >= plan::low_y &&
+                                    distance<above>() >= plan::lane_y - 1 + plan::high_y)),
+          a(a), z(p.z) {
+    }
+    __device__ __forceinline__ bool matters() const {
+        return across || !lanes_agree(distance<left>() >= plan::low_x &&
+                                      distance<right>() >= plan::vector - 1 + plan::high_x);
+    }
+};
+__device__ __forceinline__ void advance(NearEdge &at) { ++at.z; }
+__device__ __forceinline__ void advance(int) {
 }
-// Of plane z, which lies in `slot`.
-template <int array = 0>
-__device__ __forceinline__ void put_images(const Arguments &a, Cell *shared, int slot,
-                                           const Point &origin, Index z) {
-    if constexpr (array < plan::summed) {
+
+// Row y of an array, 0 being the thread's first.
+template <int array, int y, class Asked> struct RowNearEdge {
+    using A = Array<array>;
+    const NearEdge &at;
+#if defined(PLAN_ENDS)
+    const int own; // the thread's first row, as the box counts them
+#endif
+
+    static constexpr bool has_given_rows = has_given_planes<array> ||
+                                           kind_of<array, 1, 0>() == Boundary::constant ||
+                                           kind_of<array, 1, 1>() == Boundary::constant;
+    // Whether a side gives the cells beyond it: zeros, if they may be something else by now.
+    static __device__ constexpr bool gives(Boundary kind, bool has_given) {
+        return kind == Boundary::constant || (kind == Boundary::zero && has_given);
+    }
+    static __device__ constexpr bool copies(Boundary kind) {
+        return kind == Boundary::clamp || kind == Boundary::mirror;
+    }
+    template <int axis, int side> __device__ __forceinline__ Real beyond() const {
+#if defined(PLAN_OWN_EDGES)
+        return Edge<axis, side, array>::beyond(at.a);
+#else
+        return Edge<axis, side>::beyond();
+#endif
+    }
+    // The row that this one stands for.
+    __device__ __forceinline__ int stands_for() const {
+        constexpr Boundary low = kind_of<array, 1, 0>(), high = kind_of<array, 1, 1>();
+        if (at.across) {
+            const int before = at.distance<NearEdge::below>(), after = at.distance<NearEdge::above>();
+            if (copies(low) && y < -before && y >= -before - A::low_y)
+                return low == Boundary::clamp ? -before : -2 * before - y;
+            if (copies(high) && y > after && y <= after + A::high_y)
+                return high == Boundary::clamp ? after : 2 * after - y;
+#if defined(PLAN_ENDS)
+            using B = Box<array>;
+            if (low == Boundary::periodic && y < -before && y >= -before - A::low_y)
+                return B::height + B::rows + before + y - own;
+            if (high == Boundary::periodic && y > after && y <= after + A::high_y)
+                return B::height + B::rows + y - after - 1 - own;
+#endif
+        }
+        return y;
+    }
+#if defined(PLAN_ENDS)
+    // Where the pack lies that begins `distance` cells from the thread's first point, in row `row` of
+    // the box, if that is at the grid's other end; else `from`. `slot`: where the box begins.
+    __device__ __forceinline__ const Cell *find(int distance, const Cell *from, const Cell *slot,
+                                                int row) const {
         using B = Box<array>;
-        const Index plane = asked_plane<array>(a, z);
-        const Images<array> images(a, origin, plane);
-        Cell *const box = shared + B::shared + slot * B::slot;
-        if (has_given_planes<array> && plane < 0)
-            put_given(a, images, box, z);
-        else
-            put_images_of(a, images, box);
-        put_images<array + 1>(a, shared, slot, origin, z);
+        constexpr bool low = kind_of<array, 0, 0>() == Boundary::periodic;
+        constexpr bool high = kind_of<array, 0, 1>() == Boundary::periodic;
+        const int before = at.distance<NearEdge::left>(), after = at.distance<NearEdge::right>();
+        const bool left = low && distance < 0 && before + distance < 0;
+        const bool right = high && distance > 0 && after >= 0 && distance > after;
+        const int beyond = row - B::height; // which of the rows from the other end
+        if ((!left && !right) || (B::corner == 0 && beyond >= 0))
+            return from;
+        const int place = beyond < 0         ? row * B::columns
+                          : beyond < B::rows ? B::side + beyond * B::columns
+                                             : B::side + B::corner + (beyond - B::rows) * B::columns;
+        return slot + B::ends + place +
+               (left ? B::columns + before + distance
+                     : B::side + 2 * B::corner + distance - after - 1);
     }
-}
+#endif
+    // Whether the row's cells have one value: that of a side of y, or else of z.
+    __device__ __forceinline__ bool is_given(Real &value) const {
+        constexpr Boundary low = kind_of<array, 1, 0>(), high = kind_of<array, 1, 1>();
+        if (gives(low, has_given_planes<array>) && y < -at.distance<NearEdge::below>()) {
+            value = beyond<1, 0>();
+            return true;
+        }
+        if (gives(high, has_given_planes<array>) && y > at.distance<NearEdge::above>()) {
+            value = beyond<1, 1>();
+            return true;
+        }
+        Index z = at.z;
+        return has_given_planes<array> && !resolve_of<2, array>(at.a, z, value);
+    }
+    // The cells beyond the row's ends, where the thread's first point is element `own`. Rows are
+    // whole packs.
+    template <int own, int count>
+    __device__ __forceinline__ void end(Real (&element)[count]) const {
+        constexpr Boundary low = kind_of<array, 0, 0>(), high = kind_of<array, 0, 1>();
+        constexpr bool low_gives = gives(low, has_given_rows), high_gives = gives(high, has_given_rows);
+        const int before = at.distance<NearEdge::left>(), after = at.distance<NearEdge::right>();
+        if constexpr (low_gives || copies(low))
+#pragma unroll
+            for (int b = 0; b < Asked::low; b += plan::vector)
+#pragma unroll
+                for (int k = 1; k <= Asked::low - b; ++k)
+                    if (before == b)
+                        element[own - b - k] = low_gives                ? beyond<0, 0>()
+                                               : low == Boundary::clamp ? element[own - b]
+                                                                        : element[own - b + k];
+        if constexpr (high_gives || copies(high))
+#pragma unroll
+            for (int b = plan::vector - 1; b < plan::vector - 1 + Asked::high; b += plan::vector)
+#pragma unroll
+                for (int k = 1; k <= plan::vector - 1 + Asked::high - b; ++k)
+                    if (after == b)
+                        element[own + b + k] = high_gives                ? beyond<0, 1>()
+                                               : high == Boundary::clamp ? element[own + b]
+                                                                         : element[own + b - k];
+    }
+};
 #endif

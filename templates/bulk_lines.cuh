@@ -11,17 +11,27 @@
 
 #if defined(PLAN_SHIFTED)
 
+// Cells that a row of an array begins behind a whole pack with, as far as it is copied.
+template <int array> __device__ __forceinline__ unsigned first_place(const Arguments &a) {
+    return unsigned(line_lead(a.grid[Array<array>::grid].data) - Box<array>::before);
+}
+
 // Which rows a block asks for. Map r of an array has its rows r, r + vector …, as one grid of all
 // planes. What lies outside of that is zeros, and so are planes outside of the grid. What lies outside
 // along y is another plane's, and what lies before the first cell of a row is another row's.
 struct Asking {
-    Index next[plan::summed]; // for each array, how many rows further the next plane is
+    // For each array: the first row of the plane at hand, counted through all planes, and how many
+    // rows further the next plane is.
+    Index row[plan::summed], next[plan::summed];
 
-    template <int array = 0> __device__ __forceinline__ void begin(const Arguments &a) {
+    // `z`: the first plane.
+    template <int array = 0>
+    __device__ __forceinline__ void begin(const Arguments &a, const Point &origin, Index z) {
         if constexpr (array < plan::summed) {
             const Grid &grid = a.grid[Array<array>::grid];
             next[array] = PLAN_FLAT ? 1 : grid.stride_z / grid.stride_y;
-            begin<array + 1>(a);
+            row[array] = z * next[array] + (origin.y - Array<array>::low_y);
+            begin<array + 1>(a, origin, z);
         }
     }
     // Asks for the plane at z of every array, for the slot at hand.
@@ -31,26 +41,20 @@ struct Asking {
         if constexpr (array < plan::summed) {
             using B = Box<array>;
             const Grid &grid = a.grid[B::A::grid];
-#if PLAN_IMAGES && !PLAN_FLAT
-            const Index plane = asked_plane<array>(a, z);
-            const bool inside = plane >= 0;
-#else
-            const Index plane = z;
             const bool inside = PLAN_FLAT || (z >= 0 && z < a.size[2]);
-#endif
-            const Index row = plane * next[array] + (origin.y - Array<array>::low_y);
             const unsigned lead = unsigned(line_lead(grid.data));
             const unsigned stride = unsigned(PLAN_FLAT ? grid.stride_z : grid.stride_y);
             Cell *const to = shared + B::shared + slots.slot() * B::slot;
 #pragma unroll
             for (int k = 0; k < plan::vector; ++k) {
-                const unsigned of = unsigned(row + k) % plan::vector;
+                const unsigned of = unsigned(row[array] + k) % plan::vector;
                 const int place = int((lead + of * stride) % plan::vector);
                 slots.template copy<true>(
                     to + k * B::copied, a.map[array * plan::vector + int(of)],
                     inside ? (int(origin.x) - B::before + place) & -plan::vector : -B::width,
-                    int((row + k - of) / plan::vector), 0);
+                    int((row[array] + k - of) / plan::vector), 0);
             }
+            row[array] += next[array];
             ask<array + 1>(a, slots, shared, origin, z);
         }
     }
@@ -89,10 +93,6 @@ struct Spread {
     Outside outside;
 #endif
     unsigned place[plan::summed], stride[plan::summed];
-#if PLAN_IMAGES && !PLAN_FLAT
-    Index plane; // at hand
-    unsigned in_first[plan::summed]; // place in plane 0
-#endif
 
     // `z`: the first plane that is read.
     template <int array = 0>
@@ -105,26 +105,13 @@ struct Spread {
             outside.begin(origin.x + first_x, y, a.size[1]);
 #endif
             stride[array] = unsigned(grid.stride_y);
-#if PLAN_IMAGES && !PLAN_FLAT
-            plane = z;
-            in_first[array] = first_place<array>(a) + unsigned(offset(grid, origin.x, y, 0));
-            const Index asked = asked_plane<array>(a, z);
-#else
-            const Index asked = z;
-#endif
-            place[array] = first_place<array>(a) + unsigned(offset(grid, origin.x, y, asked));
+            place[array] = first_place<array>(a) + unsigned(offset(grid, origin.x, y, z));
             begin<array + 1>(a, origin, first_x, y, z);
         }
     }
     template <int array = 0> __device__ __forceinline__ void advance(const Arguments &a) {
         if constexpr (array < plan::summed) {
-            const unsigned further = unsigned(a.grid[Array<array>::grid].stride_z);
-#if PLAN_IMAGES && !PLAN_FLAT
-            plane += array == 0;
-            place[array] = in_first[array] + unsigned(asked_plane<array>(a, plane)) * further;
-#else
-            place[array] += further;
-#endif
+            place[array] += unsigned(a.grid[Array<array>::grid].stride_z);
             advance<array + 1>(a);
         }
     }

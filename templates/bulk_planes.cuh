@@ -31,7 +31,7 @@ template <int array, int y> struct Line {
 #endif
         }
     }
-#if PLAN_IMAGES && !PLAN_FLAT && !defined(PLAN_SHIFTED)
+#if PLAN_IMAGES && !PLAN_FLAT
 #if defined(PLAN_ENDS)
     // `slot`: the plane; `first_y`: the row of its box with the thread's first point.
     __device__ __forceinline__ void read_near_edge(const Cell *own, const NearEdge &at,
@@ -116,7 +116,7 @@ template <int array, int y> struct Lines {
                   first_y * B::width + x);
         rest.read(shared, plane, x, first_y);
     }
-#if PLAN_IMAGES && !PLAN_FLAT && !defined(PLAN_SHIFTED)
+#if PLAN_IMAGES && !PLAN_FLAT
     __device__ __forceinline__ void read(const Cell *shared, int plane, const NearEdge &at,
                                          int first_y) {
         using B = Box<array>;

@@ -70,13 +70,6 @@ template <int slots, int readers> struct Slots {
     // By all lanes of the warp that fills: the slot's copies are on their way.
     __device__ __forceinline__ void sent() const {}
 
-    // By all threads that read: what they wrote to the slot is there for all of them, and for copies
-    // that fill it next. The warp that fills it says so, too.
-    __device__ __forceinline__ void meet() const {
-        asm volatile("fence.proxy.async.shared::cta;\n\tbar.sync 1, %0;" ::"n"(32 * readers) : "memory");
-    }
-    __device__ __forceinline__ void let_meet() const {}
-
     // The slot so many turns before the one at hand.
     __device__ __forceinline__ int before(int turns) const {
         return int((count + slots - turns) % slots);

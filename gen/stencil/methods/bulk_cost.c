@@ -324,7 +324,7 @@ static void wide_cost(plan *p, const int64_t size[AXES], bool images) {
     static const double many_points = 8;
     const double cells = (double)size[p->axes[2]], again = planes_read(p, cells);
     const double tile = (double)p->tile[0] * p->tile[1] * (bulk_is_flat(p) ? p->walk : 1);
-    const bool rows = copies_rows(p, size), finds = images && !bulk_is_flat(p) && !rows;
+    const bool finds = images && !bulk_is_flat(p), rows = copies_rows(p, size);
     const asked a = count_asked(p);
     const double reads = (rows ? a.cells : a.packs) / points;
     e->blocks_resident = plan_resident(p);
@@ -339,7 +339,7 @@ static void wide_cost(plan *p, const int64_t size[AXES], bool images) {
         again *
         (p->facts->sum_operations * lanes / g->fma_lanes[m->dtype] + costs.point +
          costs.read * reads + converted + (finds ? finding(p) : 0)) *
-        (images && (bulk_is_flat(p) || rows) ? image_costs.flat : 1);
+        (images && bulk_is_flat(p) ? image_costs.flat : 1);
     const double share = bulk_is_flat(p) ? costs.tile_share : costs.walk_share;
     const double kept = plan_in_cache(p, size);
     const struct {

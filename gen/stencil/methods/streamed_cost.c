@@ -20,7 +20,7 @@ static const struct costs {
     double spilled;    /* instructions of a register that spills, of more than a few */
     double converted;  /* instructions of a number of 16 bits: 8 figures of half on an H200 ... */
     double converted_apart; /* ... and more where rows are no packs, ... */
-    double plane_apart;     /* ... whose planes take this share (98 figures of half, H200) */
+    double plane_apart;     /* ... whose rows in 2D take this share (98 figures of half, H200) */
     double spared_wait, spared_ahead;
     double drift_ordered; /* where walks take turns */
 } costs = {300, 45, 14,  2,  500, 37,   0.007, 0.0155, 0.004, 0.3,
@@ -100,11 +100,13 @@ static double elements_apart(const plan *p) {
            (p->schedule.vector - 1);
 }
 
-/* Of a step's numbers of 16 bits. Where rows are no packs each point has its own cells beside. */
+/* Of a step's numbers of 16 bits. In 2D, where rows are no packs, each point has its own cells
+   beside. */
 static double converting(const plan *p, bool spare) {
     const plan_streamed *s = &p->streamed;
     const double number = costs.converted + (spare ? costs.converted_apart : 0);
-    return number * (s->packs * p->schedule.vector + s->beside * (spare ? p->schedule.vector : 1));
+    const int each = spare && p->axes[1] < 0 ? p->schedule.vector : 1;
+    return number * (s->packs * p->schedule.vector + s->beside * each);
 }
 
 /* Of a thread's step along the walk. */
@@ -114,8 +116,9 @@ static double step_instructions(const plan *p, bool spare) {
     const int spilled = larger(p->estimate.registers - most, 0);
     const bool narrow = model_is_narrow(p->facts->model);
     const double converted = narrow ? converting(p, spare) : 0;
-    return costs.plane * (narrow && spare ? costs.plane_apart : 1) + costs.pack * s->packs +
-           costs.element * s->beside + (spare ? elements_apart(p) : 0) + converted + 2 * spilled +
+    const double plane = costs.plane * (narrow && spare && p->axes[1] < 0 ? costs.plane_apart : 1);
+    return plane + costs.pack * s->packs + costs.element * s->beside +
+           (spare ? elements_apart(p) : 0) + converted + 2 * spilled +
            costs.spilled * larger(spilled - FEW_SPILLED, 0);
 }
 

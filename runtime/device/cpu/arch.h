@@ -257,12 +257,6 @@ template <int slots, int readers> struct Slots {
     __forceinline__ void await_filled() const {
         __syncthreads();
     }
-    __forceinline__ void meet() const {
-        __syncthreads();
-    }
-    __forceinline__ void let_meet() const {
-        __syncthreads();
-    }
     __forceinline__ int before(int turns) const {
         return int((count + slots - turns) % slots);
     }
