@@ -151,6 +151,9 @@ static int64_t lay_shared(plan *p, int slots) {
         a->shared = first < INT32_MAX ? (int)(first / bulk_cell_bytes(p)) : 0;
         first += slots * (tile_bytes(p, a) + bulk_ends_bytes(p, a));
     }
+    /* Of 16 bits, a tile whose rows begin anywhere may take more. */
+    if (bulk_is_flat(p) && p->array_count == p->summed && bulk_shifted_bytes(p) > first)
+        first = bulk_shifted_bytes(p);
     return first + slots * BULK_SLOT_BYTES;
 }
 

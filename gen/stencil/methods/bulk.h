@@ -91,6 +91,7 @@ bool bulk_lay_box(const plan *, const plan_array *, int box[AXES]);
 /* Where rows begin anywhere: form.rows_of_pack; whether it holds of all arrays; if so, bytes of a
    slot of them, and how many slots there are, in no more memory than the plan takes else. */
 bool bulk_lay_rows(const plan *, const plan_array *, int box[AXES]);
+bool bulk_could_shift(const plan *); /* but for images in 3D */
 bool bulk_is_shifted(const plan *);
 int64_t bulk_shifted_bytes(const plan *);
 int bulk_shifted_slots(const plan *);

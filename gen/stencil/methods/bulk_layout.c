@@ -236,13 +236,13 @@ int bulk_shifted_slots(const plan *p) {
     return slots < MOST_SLOTS ? (int)slots : MOST_SLOTS;
 }
 
-/* Not served are arrays whose rows take more room so than there is, too many arrays, sums whose
-   point makes something of its place, and images in 3D. */
-bool bulk_is_shifted(const plan *p) {
+/* Not served are arrays whose rows take more room so than there is, too many arrays, and sums whose
+   point makes something of its place. */
+bool bulk_could_shift(const plan *p) {
     const int least = bulk_is_flat(p) ? 1 : LEAST_SLOTS;
     const int around = p->low[0] + (bulk_is_flat(p) ? 0 : p->low[1] + bulk_rows(p) + p->high[1]);
     bool all = around <= MOST_AROUND && p->facts->model->positions == 0 &&
-               p->array_count == p->summed && (bulk_is_flat(p) || !bulk_has_images(p)) &&
+               p->array_count == p->summed &&
                p->array_count * p->schedule.vector <= PROGRAM_MOST_MAPS &&
                (int64_t)p->shared_bytes >= least * (bulk_shifted_bytes(p) + BULK_SLOT_BYTES);
     for (int i = 0; i < p->array_count; i++) {
@@ -251,6 +251,10 @@ bool bulk_is_shifted(const plan *p) {
         all &= box[0] <= BULK_MOST_EXTENT;
     }
     return all;
+}
+
+bool bulk_is_shifted(const plan *p) {
+    return bulk_could_shift(p) && (bulk_is_flat(p) || !bulk_has_images(p));
 }
 
 bool bulk_lay_rows(const plan *p, const plan_array *a, int box[AXES]) {

@@ -15,7 +15,7 @@ static double slower(const plan *p) {
     const double points = p->schedule.lane[0] * p->schedule.lane[1] / 4.0;
     if (p->facts->model->dims < 3)
         return plan_words(p) > 1 ? doubles : four * sqrt(points);
-    return plan_words(p) > 1 ? doubles * volume_doubles * pow(points, 0.42)
+    return plan_words(p) > 1 ? doubles * volume_doubles * pow(fmax(points, 1), 0.42)
                              : four * volume * sqrt(points);
 }
 
