@@ -8,15 +8,18 @@
    fewer warps are resident: in float 0.9 times that with four, 1.3 with eight. Fitted, with what
    edges cost, to 50 figures of an H200: Gray-Scott, waves and coefficient fields, 2D and 3D, float
    and double, from 301x277x355 to 8192x8192, of one to six waves of blocks; most are met to a
-   fifth. In 3D they take longer on small grids, where it counts: 225 figures of waves and
-   coefficient fields from 96x212x151 to 384³, an H200. */
-static double slower(const plan *p) {
+   fifth. In 3D they take longer on grids up to 384³, and still longer on those of less than
+   `small` points, which single steps find in the L2: 225 figures of waves and coefficient fields,
+   an H200. */
+static double slower(const plan *p, double grid) {
     static const double doubles = 1.1, four = 0.9, volume = 1.27, volume_doubles = 1.04;
+    static const double small = 4e6;
     const double points = p->schedule.lane[0] * p->schedule.lane[1] / 4.0;
     if (p->facts->model->dims < 3)
         return plan_words(p) > 1 ? doubles : four * sqrt(points);
-    return plan_words(p) > 1 ? doubles * volume_doubles * pow(fmax(points, 1), 0.42)
-                             : four * volume * sqrt(points);
+    return (plan_words(p) > 1 ? doubles * volume_doubles * pow(fmax(points, 1), 0.42)
+                              : four * volume * sqrt(points)) *
+           pow(fmax(small / grid, 1), 0.25);
 }
 
 /* How many times as long the same 225 take where there are images: a launch of few waves of blocks
@@ -122,7 +125,7 @@ void cascade_cost(plan *p, const int64_t size[AXES]) {
     const double memory = moved / rate, l2 = (read + written * points) * bytes / (rate * l2_rate);
     const double k = costs.overlap;
     e->bound = issue > fmax(memory, l2) ? "instructions" : memory > l2 ? "device memory" : "the L2";
-    e->seconds = slower(p) * imaging(p, blocks) * temporal_apart(p, &w, size) *
+    e->seconds = slower(p, points) * imaging(p, blocks) * temporal_apart(p, &w, size) *
                      pow(pow(issue, k) + pow(memory, k) + pow(l2, k), 1 / k) +
                  launch;
 }
