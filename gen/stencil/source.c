@@ -63,7 +63,8 @@ static void describe_maps(const plan *p, program_launch *l) {
         if (p->form->box(p, &p->arrays[i], map->box))
             l->grid.map_count = i + 1;
     }
-    for (int i = 0; i < l->grid.map_count && p->form->box_more != NULL && i < p->array_count; i++) {
+    const int boxes = l->grid.map_count;
+    for (int i = 0; i < boxes && p->form->box_more != NULL; i++) {
         program_map more = {.grid = l->grid.maps[i].grid};
         for (int which = 0; p->form->box_more(p, &p->arrays[i], which, more.box); which++)
             l->grid.maps[l->grid.map_count++] = more;

@@ -16,11 +16,7 @@ enum {
     THREAD_POINTS = 32, /* a bit each in the template */
     PACE_PLANES = 2,    /* as Pace of templates/arch/bulk.cuh */
     PACE_WAVES = 4,     /* that may be under way at a time */
-    MOST_PACED = 4096,  /* planes of a walk, so that the counts stay small */
-    PARTS = 4,          /* of a multiprocessor, which share warps and registers */
-    REGISTER_STEP = 8,
-    GROUP = 4 * WARP, /* threads that hand registers over together, and what they keep */
-    KEPT_REGISTERS = 24
+    MOST_PACED = 4096   /* planes of a walk, so that the counts stay small */
 };
 
 /* Where rows come from the grid's other end, each copy of some begins at a line. */
@@ -157,41 +153,6 @@ static int64_t lay_shared(plan *p, int slots) {
     return first + slots * BULK_SLOT_BYTES;
 }
 
-/* Registers of each of so many threads of a block, where a multiprocessor has so many blocks: its
-   four parts have a fourth each. */
-static int launched(int threads, int blocks) {
-    const int warps = (threads / WARP * blocks + PARTS - 1) / PARTS;
-    return REGISTERS_PER_MULTIPROCESSOR / PARTS / (warps * WARP) / REGISTER_STEP * REGISTER_STEP;
-}
-
-/* What all warps of a group have together, but for those that the group that asks keeps. */
-int bulk_handed(const plan *p) {
-    const int groups = bulk_readers(p) / GROUP;
-    if (bulk_is_flat(p) || p->block[0] != bulk_readers(p) + GROUP)
-        return 0;
-    const int all = (groups + 1) * launched(p->block[0], p->blocks);
-    return (all - KEPT_REGISTERS) / groups / REGISTER_STEP * REGISTER_STEP;
-}
-
-int bulk_registers(const plan *p) {
-    const int handed = bulk_handed(p);
-    return handed > 0 ? handed : launched(p->block[0], p->blocks);
-}
-
-/* A group of four warps asks for planes instead of one where threads that make points need
-   registers that it can hand over, as those do that find images. Cubins of sm_90 alone are made so.
-   25-point star, double, a block of 16 warps a multiprocessor: 112 instead of 96. */
-static void hand_over(plan *p) {
-    const int readers = bulk_readers(p), asking = p->block[0], has = bulk_registers(p);
-    if (bulk_is_flat(p) || !gpu_same_arch("sm_90", p->gpu->arch) || p->blocks > 1 ||
-        (has >= p->estimate.registers + REGISTER_STEP && !bulk_has_images(p)) ||
-        readers % GROUP != 0 || readers + GROUP > MAX_THREADS)
-        return;
-    p->block[0] = readers + GROUP;
-    if (bulk_handed(p) <= has)
-        p->block[0] = asking;
-}
-
 /* Registers of a thread: addresses and coordinates, its points of the plane, and the sums. */
 static int64_t registers(const plan *p) {
     const int64_t points = (int64_t)p->schedule.vector * bulk_rows(p);
@@ -223,7 +184,7 @@ static const char *fit(job *j, plan *p) {
            p->blocks * ((LEAST_SLOTS + held(p)) * bulk_slot_bytes(p) + BULK_SLOT_BYTES) >
                p->gpu->shared_per_multiprocessor)
         p->blocks--;
-    hand_over(p);
+    bulk_hand_over(p);
     return plan_take_shared(j, p, lay_shared(p, count_slots(p)));
 }
 

@@ -49,6 +49,7 @@ static inline int bulk_readers(const plan *p) {
    the threads that ask for planes (templates/arch/handing.cuh). */
 int bulk_registers(const plan *);
 int bulk_handed(const plan *);
+void bulk_hand_over(plan *); /* chooses it */
 
 /* The plan's arrays: those that sums read, then those that are read at the point alone. Returns the
    refusal, or NULL. */
@@ -98,5 +99,24 @@ int bulk_shifted_slots(const plan *);
 
 /* Fills the estimate. */
 void bulk_cost(plan *, const int64_t size[AXES]);
+
+/* ---- cells of 16 bits ------------------------------------------------------------------------ */
+
+/* A block's turn of the walk, where instructions bind, and conversions are many of them. */
+typedef struct bulk_step {
+    int readers, rows;      /* threads that make points; rows of each */
+    int packs, conversions; /* packs that a thread reads; numbers that it converts */
+    int missing;            /* registers that a thread needs and has not */
+    int64_t bytes;          /* of the copies */
+    double again;           /* planes that are read for each that is made */
+    double waves;           /* of blocks */
+} bulk_step;
+
+/* Fills the estimate of 3D without what the start takes. */
+void bulk_narrow_cost(plan *, const bulk_step *, const int64_t size[AXES]);
+
+/* Seconds where the spare makes each point alone: those of all threads' instructions, or of a
+   thread's points, one after the other. */
+double bulk_alone(const plan *, const int64_t size[AXES]);
 
 #endif

@@ -35,13 +35,6 @@ static const struct row_costs {
     double overlap, share, flat_share, ends, cut, idle, pace, plane, start, few_narrow;
 } row_costs = {4, 0.955, 0.99, 24, 1.045, 0.6, 0.75e-6, 0.37e-6, 3e-6, 0.5};
 
-/* Instructions of a point of cells of 16 bits that the spare makes, and of each cell of each array
-   around it; how many times that where some lie beyond the grid: zeros, images. Half, 2D, radius 1
-   to 4, H200: 4 to 70 billion points a second. */
-static const struct alone_costs {
-    double point, cell, zeros, images;
-} alone_costs = {350, 20, 2, 4};
-
 /* Where images are found: instructions in 3D, of each row that a thread reads and of each cell of
    it to the left and right of the thread's points; how many times the instructions in 2D (7x7
    filters, 4096² and 8192², compared with `streamed`); how much longer where the spare makes the
@@ -262,24 +255,6 @@ static double anywhere(const plan *p, double parts) {
            (bulk_is_flat(p) ? 1 : pow(row_costs.cut, log2(parts)));
 }
 
-/* Seconds where the spare makes each point of cells of 16 bits: those of all threads' instructions,
-   or of a thread's points, one after the other. */
-static double alone(const plan *p, const int64_t size[AXES]) {
-    const model *m = p->facts->model;
-    double cells = p->summed;
-    for (int k = 0; k < AXES; k++)
-        cells *= p->low[k] + 1 + p->high[k];
-    const double edges = bulk_has_images(p)   ? alone_costs.images
-                         : model_all_fixed(m) ? 1
-                                              : alone_costs.zeros;
-    const double all = (alone_costs.point + alone_costs.cell * cells) * edges /
-                       (lanes * p->gpu->clock * p->gpu->multiprocessors) *
-                       model_grid_points(m, size);
-    const double walk = fmin(p->walk, (double)size[p->axes[2]]);
-    return fmax(all,
-                edges_points(p, walk * ceil((double)p->tile[0] * p->tile[1] / plan_threads(p))));
-}
-
 /* Seconds until planes arrive, wave by wave; the first begins where nothing else is on its way. */
 static double starting(double waves) {
     return costs.start * (ceil(waves) - 0.5);
@@ -376,80 +351,13 @@ static void wide_cost(plan *p, const int64_t size[AXES], bool images) {
     if (!bulk_is_flat(p))
         e->seconds = in_pace(p, &f, planes, e->seconds, rows);
     if (plan_takes_spare(p, size) && !rows) /* it makes each point alone */
-        e->seconds = bulk_is_narrow(p) ? alone(p, size)
+        e->seconds = bulk_is_narrow(p) ? bulk_alone(p, size)
                                        : e->seconds * (images ? image_costs.spare : costs.spare);
     if (bulk_is_flat(p))
         e->seconds +=
             of_few_rows(p, size, images, f.waves) + costs.tile_start + (rows ? row_costs.start : 0);
     else
         e->seconds += starting(f.waves);
-}
-
-/* ---- cells of 16 bits in 3D ------------------------------------------------------------------ */
-
-/* A block's turn of the walk, where instructions bind, and conversions are many of them. */
-typedef struct bulk_step {
-    int readers, rows;      /* threads that make points; rows of each */
-    int packs, conversions; /* packs that a thread reads; numbers that it converts */
-    int missing;            /* registers that a thread needs and has not */
-    int64_t bytes;          /* of the copies */
-    double again;           /* planes that are read for each that is made */
-    double waves;           /* of blocks */
-} bulk_step;
-
-/* From 66 figures of an H200 (768³, half, stars of radius 1 to 4 and a box): instructions of a
-   thread's turn besides its points'; the share of issue slots that 12 warps fill, and how much less
-   fewer of them do; how much longer it takes where a block's warps are no multiple of the
-   multiprocessor's four parts, where the last wave leaves some idle (instructions, memory), and for
-   each register that is missing; the share of the L2's rate that walks reach; how terms overlap. */
-static const struct narrow_costs {
-    double step, issue, few, lone, uneven, idle, idle_memory, missing, cache, overlap;
-} narrow = {43, 0.8, 0.6, 0.1, 0.34, 1.08, 0.264, 0.05, 0.61, 3.3};
-
-/* Seconds of a point if its instructions alone counted. */
-static double issuing(const plan *p, const bulk_step *s, double idle) {
-    enum { PARTS = 4, ENOUGH = 12, ROWS = 2 };
-    const double machine = p->gpu->clock * p->gpu->multiprocessors;
-    const double warps = s->readers / (double)WARP;
-    const double uneven = ceil(warps / PARTS) * PARTS / warps - 1;
-    const double resident = warps * p->estimate.blocks_resident;
-    const double few = fmax(ENOUGH / resident - 1, 0);
-    const double lone = fmax(ENOUGH * ROWS / (resident * s->rows) - 1, 0);
-    return p->estimate.instructions_per_point / (lanes * machine * narrow.issue) *
-           (1 + narrow.uneven * uneven) * (1 + narrow.idle * idle) * (1 + narrow.few * few) *
-           (1 + narrow.lone * lone);
-}
-
-static void narrow_cost(plan *p, const bulk_step *s, const int64_t size[AXES]) {
-    const model *m = p->facts->model;
-    const gpu *g = p->gpu;
-    plan_estimate *e = &p->estimate;
-    const double points = (double)p->schedule.vector * s->rows;
-    const double bytes = (double)model_cell_bytes(m);
-    double covered = 1;
-    for (int k = 0; k < 2; k++) {
-        const double cells = (double)size[p->axes[k]];
-        covered *= ceil(cells / p->per_block[k]) * p->per_block[k] / cells;
-    }
-    e->loads_per_point = (double)s->bytes / bytes / (p->tile[0] * p->tile[1]) * s->again;
-    e->shared_per_point = e->loads_per_point + s->again * s->packs / points * p->schedule.vector;
-    e->bytes_per_point = model_bytes_per_point(m);
-    e->instructions_per_point =
-        s->again * (p->facts->sum_operations * lanes / g->fma_lanes[m->dtype] +
-                    (s->conversions + s->packs) / points) +
-        narrow.step / points;
-    const double idle = ceil(s->waves) / s->waves - 1, left = 1 + narrow.idle_memory * idle;
-    const double issues = issuing(p, s, idle) * covered;
-    const double device = e->bytes_per_point / gpu_copy_rate(g) * left * covered;
-    const double cache =
-        (e->loads_per_point + m->output_count) * bytes / (narrow.cache * gpu_l2_rate(g)) * left;
-    e->bound = issues > device && issues > cache ? "instructions"
-               : device > cache                  ? "device memory"
-                                                 : "the second-level cache";
-    const double sum =
-        pow(issues, narrow.overlap) + pow(device, narrow.overlap) + pow(cache, narrow.overlap);
-    e->seconds = pow(sum, 1 / narrow.overlap) * model_grid_points(m, size) *
-                 (1 + narrow.missing * s->missing);
 }
 
 void bulk_cost(plan *p, const int64_t size[AXES]) {
@@ -471,8 +379,8 @@ void bulk_cost(plan *p, const int64_t size[AXES]) {
     p->estimate.blocks_resident = plan_resident(p);
     s.missing = larger(p->estimate.registers - bulk_registers(p), 0);
     s.waves = fill(p, size, false).waves;
-    narrow_cost(p, &s, size);
+    bulk_narrow_cost(p, &s, size);
     if (plan_takes_spare(p, size))
-        p->estimate.seconds = alone(p, size);
+        p->estimate.seconds = bulk_alone(p, size);
     p->estimate.seconds += starting(s.waves);
 }
