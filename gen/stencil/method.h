@@ -55,7 +55,9 @@ struct form {
     /* Completes a plan that has its facts, schedule, form, GPU and axes, but for its cost: NULL, or
        the refusal. With `block` both may be NULL: they are block_fit and block_cost. */
     const char *(*fit)(job *, plan *);
-    void (*cost)(plan *, const int64_t size[AXES]); /* fills the estimate, of a launch */
+    void (*at_size)(plan *, const int64_t size[AXES]); /* before the cost: what the size that is
+                                                          planned for decides of the kernel */
+    void (*cost)(plan *, const int64_t size[AXES]);    /* fills the estimate, of a launch */
     /* Its lines of plan.h: macros, constants of struct plan, and definitions after those of arrays.
        `packs`: for the kernel itself, not its spare. `only_written`: some array is written and not
        read. */

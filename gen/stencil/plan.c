@@ -202,6 +202,8 @@ plan *plan_fit(job *j, const plan_facts *f, const schedule *s, const gpu *t, con
 static const double one_by_one = 16;
 
 void plan_cost(plan *p, const int64_t size[AXES]) {
+    if (p->form->at_size != NULL)
+        p->form->at_size(p, size);
     (p->form->cost != NULL ? p->form->cost : block_cost)(p, size);
     if (p->gpu->processor == NULL || plan_method(p)->serial)
         return;

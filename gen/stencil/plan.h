@@ -245,7 +245,7 @@ void plan_visit(job *, const model *, const schedule *wanted, int count, const g
 bool plan_schedule_is_whole(const schedule *, int dims);
 /* The two halves of plan_make, for one method and a schedule whose entries that apply are set.
    plan_fit returns NULL and sets *refusal where the method cannot serve. plan_cost fills
-   plan->estimate. */
+   plan->estimate, and what the size decides of the kernel. */
 plan *plan_fit(job *, const plan_facts *, const schedule *, const gpu *, const char **refusal);
 void plan_cost(plan *, const int64_t size[AXES]);
 

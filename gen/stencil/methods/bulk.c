@@ -19,7 +19,8 @@ enum {
     MOST_PACED = 4096   /* planes of a walk, so that the counts stay small */
 };
 
-/* Where rows come from the grid's other end, each copy of some begins at a line. */
+/* Rows that come from the grid's other end lie behind each other, and copies of them begin at
+   lines. */
 static int line_bytes(const plan *p) {
     return bulk_is_narrow(p) && !bulk_has_ends(p, 1) ? SECTOR_BYTES : BULK_LINE_BYTES;
 }

@@ -5,9 +5,11 @@
 #include "gen/stencil/plan.h"
 
 enum {
-    BULK_SLOT_BYTES = 16,  /* of the barriers of a slot */
-    BULK_LINE_BYTES = 128, /* of a row of a box, so that each begins at a line of the L2 */
-    BULK_MOST_EXTENT = 256 /* of a box along an axis */
+    BULK_SLOT_BYTES = 16,   /* of the barriers of a slot */
+    BULK_LINE_BYTES = 128,  /* of a row of a box, so that each begins at a line of the L2 */
+    BULK_MOST_EXTENT = 256, /* of a box along an axis */
+    BULK_PARTS = 4,         /* of a multiprocessor, which share its warps and registers */
+    BULK_LANES = BULK_PARTS * WARP
 };
 
 /* There is no axis y. */

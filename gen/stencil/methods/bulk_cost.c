@@ -43,7 +43,7 @@ static const struct image_costs {
     double row, beside, flat, spare;
 } image_costs = {3, 1.25, 1.12, 30};
 
-static const double lanes = 128, bytes_a_cycle = 128;
+static const double bytes_a_cycle = 128;
 enum { BANK_BYTES = 4 }; /* a lane takes them at least */
 
 static int packs_for(const plan *p, int elements) {
@@ -90,12 +90,12 @@ static bool copies_rows(const plan *p, const int64_t size[AXES]) {
    four parts. In 2D instructions of 16 bits hide two whole rows, but not four, nor parts of them
    (8191², 5 points, tiles of 128: 745 billion updates a second, of 192: 690). */
 static double apart(const plan *p) {
-    enum { PARTS = 4, ROWS = 2 };
+    enum { ROWS = 2 };
     static const double two_rows = 1.12, four_rows = 1.2, uneven = 1.03;
     const int row = p->tile[0] / p->schedule.vector;
     if (bulk_is_flat(p) && bulk_is_narrow(p))
         return row * ROWS < WARP ? four_rows : row < WARP && WARP % row != 0 ? two_rows : 1;
-    return row % WARP != 0 ? two_rows : bulk_readers(p) / WARP % PARTS != 0 ? uneven : 1;
+    return row % WARP != 0 ? two_rows : bulk_readers(p) / WARP % BULK_PARTS != 0 ? uneven : 1;
 }
 
 /* Planes that a block reads for each that it makes, given the cells along the walked axis. */
@@ -210,12 +210,11 @@ static double turns(const plan *p, const filling *f, bool rows) {
    block of 18 warps 2.46 ms, of 24 warps 2.20; three of 12 warps 2.35. Where rows begin anywhere,
    several blocks share the parts: 7 points, 511³, float, two of 6 warps 0.290, of 12 0.299. */
 static double uneven_parts(const plan *p, const filling *f, bool rows) {
-    enum { PARTS = 4 };
     static const double several = 1.05;
     const int warps = bulk_readers(p) / WARP * (rows ? (int)f->together : 1);
     return bulk_is_flat(p)
                ? 1
-               : (double)round_up(warps, PARTS) / warps * (f->together > 1 ? several : 1);
+               : (double)round_up(warps, BULK_PARTS) / warps * (f->together > 1 ? several : 1);
 }
 
 /* The share of a launch's arrays that it reads. */
@@ -312,7 +311,7 @@ static void wide_cost(plan *p, const int64_t size[AXES], bool images) {
     const double converted = rows && bulk_is_narrow(p) ? reads + m->output_count : 0;
     e->instructions_per_point =
         again *
-        (p->facts->sum_operations * lanes / g->fma_lanes[m->dtype] + costs.point +
+        (p->facts->sum_operations * BULK_LANES / g->fma_lanes[m->dtype] + costs.point +
          costs.read * reads + converted + (finds ? finding(p) : 0)) *
         (images && bulk_is_flat(p) ? image_costs.flat : 1);
     const double share = bulk_is_flat(p) ? costs.tile_share : costs.walk_share;
@@ -325,7 +324,7 @@ static void wide_cost(plan *p, const int64_t size[AXES], bool images) {
          (1 - kept) * reading(m) * e->bytes_per_point / gpu_copy_rate(g) / share * f.idle},
         {"the second-level cache", (e->loads_per_point + m->output_count) * bytes / gpu_l2_rate(g) *
                                        f.idle * (1 + costs.hits * kept)},
-        {"instructions", e->instructions_per_point / (lanes * machine) * turns(p, &f, rows) *
+        {"instructions", e->instructions_per_point / (BULK_LANES * machine) * turns(p, &f, rows) *
                              f.covered * few_warps(p, &f) * uneven_parts(p, &f, rows)},
         {"shared memory", e->shared_per_point * fmax(bytes, BANK_BYTES) /
                               (bytes_a_cycle * machine) * turns(p, &f, rows) * f.covered},

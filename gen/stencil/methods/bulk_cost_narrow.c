@@ -6,8 +6,6 @@
 
 #include <math.h>
 
-static const double lanes = 128;
-
 /* Instructions of a point of cells of 16 bits that the spare makes, and of each cell of each array
    around it; how many times that where some lie beyond the grid: zeros, images. Half, 2D, radius 1
    to 4, H200: 4 to 70 billion points a second. */
@@ -24,7 +22,7 @@ double bulk_alone(const plan *p, const int64_t size[AXES]) {
                          : model_all_fixed(m) ? 1
                                               : alone_costs.zeros;
     const double all = (alone_costs.point + alone_costs.cell * cells) * edges /
-                       (lanes * p->gpu->clock * p->gpu->multiprocessors) *
+                       (BULK_LANES * p->gpu->clock * p->gpu->multiprocessors) *
                        model_grid_points(m, size);
     const double walk = fmin(p->walk, (double)size[p->axes[2]]);
     return fmax(all,
@@ -42,14 +40,14 @@ static const struct narrow_costs {
 
 /* Seconds of a point if its instructions alone counted. */
 static double issuing(const plan *p, const bulk_step *s, double idle) {
-    enum { PARTS = 4, ENOUGH = 12, ROWS = 2 };
+    enum { ENOUGH = 12, ROWS = 2 };
     const double machine = p->gpu->clock * p->gpu->multiprocessors;
     const double warps = s->readers / (double)WARP;
-    const double uneven = ceil(warps / PARTS) * PARTS / warps - 1;
+    const double uneven = ceil(warps / BULK_PARTS) * BULK_PARTS / warps - 1;
     const double resident = warps * p->estimate.blocks_resident;
     const double few = fmax(ENOUGH / resident - 1, 0);
     const double lone = fmax(ENOUGH * ROWS / (resident * s->rows) - 1, 0);
-    return p->estimate.instructions_per_point / (lanes * machine * narrow.issue) *
+    return p->estimate.instructions_per_point / (BULK_LANES * machine * narrow.issue) *
            (1 + narrow.uneven * uneven) * (1 + narrow.idle * idle) * (1 + narrow.few * few) *
            (1 + narrow.lone * lone);
 }
@@ -69,7 +67,7 @@ void bulk_narrow_cost(plan *p, const bulk_step *s, const int64_t size[AXES]) {
     e->shared_per_point = e->loads_per_point + s->again * s->packs / points * p->schedule.vector;
     e->bytes_per_point = model_bytes_per_point(m);
     e->instructions_per_point =
-        s->again * (p->facts->sum_operations * lanes / g->fma_lanes[m->dtype] +
+        s->again * (p->facts->sum_operations * BULK_LANES / g->fma_lanes[m->dtype] +
                     (s->conversions + s->packs) / points) +
         narrow.step / points;
     const double idle = ceil(s->waves) / s->waves - 1, left = 1 + narrow.idle_memory * idle;

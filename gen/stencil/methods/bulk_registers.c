@@ -5,7 +5,6 @@
 #include "gen/stencil/search.h"
 
 enum {
-    PARTS = 4, /* of a multiprocessor, which share warps and registers */
     REGISTER_STEP = 8,
     GROUP = 4 * WARP, /* threads that hand registers over together, and what they keep */
     KEPT_REGISTERS = 24
@@ -14,8 +13,9 @@ enum {
 /* Registers of each of so many threads of a block, where a multiprocessor has so many blocks: its
    four parts have a fourth each. */
 static int launched(int threads, int blocks) {
-    const int warps = (threads / WARP * blocks + PARTS - 1) / PARTS;
-    return REGISTERS_PER_MULTIPROCESSOR / PARTS / (warps * WARP) / REGISTER_STEP * REGISTER_STEP;
+    const int warps = (threads / WARP * blocks + BULK_PARTS - 1) / BULK_PARTS;
+    return REGISTERS_PER_MULTIPROCESSOR / BULK_PARTS / (warps * WARP) / REGISTER_STEP *
+           REGISTER_STEP;
 }
 
 /* What all warps of a group have together, but for those that the group that asks keeps. */
@@ -33,7 +33,7 @@ int bulk_registers(const plan *p) {
 }
 
 /* A group of four warps asks for planes instead of one where threads that make points need
-   registers that it can hand over, as those do that find images. Cubins of sm_90 alone are made so.
+   registers that it can hand over; threads that find images do. Cubins of sm_90 alone are made so.
    25-point star, double, a block of 16 warps a multiprocessor: 112 instead of 96. */
 void bulk_hand_over(plan *p) {
     const int readers = bulk_readers(p), asking = p->block[0], has = bulk_registers(p);

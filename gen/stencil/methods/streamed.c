@@ -328,6 +328,7 @@ static const form planes_form = {.file = "streamed.cu",
                                  .quick = quick,
                                  .needs = needs,
                                  .fit = fit,
+                                 .at_size = streamed_plan_short,
                                  .cost = streamed_cost,
                                  .constants = constants};
 /* For linear updates that reach along x in several planes. Small grids are made point by point. */
@@ -343,6 +344,7 @@ static const form sums_form = {.file = "streamed_sums.cu",
                                .definitions = streamed_write_lines,
                                .needs = needs,
                                .fit = fit,
+                               .at_size = streamed_plan_short,
                                .cost = streamed_cost,
                                .constants = constants};
 

@@ -26,6 +26,11 @@ int streamed_slab(const plan *);
 /* Blocks whose walks take turns (plan_ordered_wave); 0: in the order of their numbers. */
 int streamed_ordered_wave(const plan *);
 
+/* Whether rules lead into the grid from wherever the shape reaches: one of an axis, or of y and z
+   as many as it takes where both sides are mirrored or wrap. And form.at_size. */
+bool streamed_is_long(const plan *, const int64_t size[AXES]);
+void streamed_plan_short(plan *, const int64_t size[AXES]);
+
 /* Fills the estimate. */
 void streamed_cost(plan *, const int64_t size[AXES]);
 

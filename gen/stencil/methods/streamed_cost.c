@@ -30,37 +30,13 @@ enum { FEW_SPILLED = 24 };
 
 static const double lanes = 128, pairs = 0.5, sector_bytes = 32;
 
-static bool folds(const model *m, int axis, int side) {
-    const int kind = m->sides[axis][side].kind;
-    return kind == BOUNDARY_MIRROR || kind == BOUNDARY_PERIODIC;
-}
-
-/* Whether one rule leads into the grid from wherever the shape reaches along an axis, as is_long in
-   templates/stream_any.cuh asks. */
-static bool is_long_along(const plan *p, const int64_t size[AXES], int k) {
-    const int axis = p->axes[k], more = k == 1 ? p->streamed.lane_y - 1 : 0;
-    return axis < 0 || (!folds(p->facts->model, axis, 0) && !folds(p->facts->model, axis, 1)) ||
-           (p->low[k] < size[axis] && p->high[k] + more < size[axis]);
-}
-
-/* The same, or as many rules as it takes are applied: those of both sides, but for x. */
-static bool is_long(const plan *p, const int64_t size[AXES]) {
-    const model *m = p->facts->model;
-    const bool own = model_has_own_sides(m) || model_has_given_sides(m);
-    bool is = is_long_along(p, size, 0);
-    for (int k = 1; k < AXES; k++)
-        is = is && (is_long_along(p, size, k) ||
-                    (!own && folds(m, p->axes[k], 0) && folds(m, p->axes[k], 1)));
-    return is;
-}
-
 /* Whether the spare makes every point by itself (update_small in templates/stream.cuh): rows that
    are no packs are shorter than what a warp makes at once, or the grid is shorter than the shape.
  */
 static bool makes_points(const plan *p, const int64_t size[AXES]) {
     const int together = p->block[0] % WARP == 0 ? WARP : p->block[0];
     return (plan_takes_spare(p, size) && size[0] < (int64_t)together * p->schedule.vector) ||
-           !is_long(p, size);
+           !streamed_is_long(p, size);
 }
 
 /* Instructions of a point that is made by itself; each tap asks whether it lies outside. Taken from
@@ -381,8 +357,6 @@ void streamed_cost(plan *p, const int64_t size[AXES]) {
     plan_estimate *e = &p->estimate;
     const double machine = t->clock * t->multiprocessors;
     const double points = (double)p->schedule.vector * p->streamed.lane_y;
-    p->streamed.folds =
-        is_long(p, size) && !(is_long_along(p, size, 1) && is_long_along(p, size, 2));
     e->blocks_resident = p->blocks;
     e->loads_per_point = (p->streamed.packs * p->schedule.vector + p->streamed.beside) / points;
     e->shared_per_point = 0;

@@ -22,8 +22,8 @@ static double slower(const plan *p, double grid) {
            pow(fmax(small / grid, 1), 0.25);
 }
 
-/* How many times as long the same 225 take where there are images: a launch of few waves of blocks
-   ends with its edges. */
+/* How many times as long it takes in 3D where there are images, by the same figures: a launch of
+   few waves of blocks ends with its edges. */
 static double imaging(const plan *p, double blocks) {
     static const double images = 0.16, waves = 2;
     const bool has = p->facts->model->dims == 3 && fused_has_images(p->facts->model);
