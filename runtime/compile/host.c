@@ -186,7 +186,7 @@ const host_answer *host_ask(job *j, host_program p, const char **why) {
     return a;
 }
 
-extern const char cpu_cuda_header[], cpu_arch_header[], cpu_narrow_header[];
+extern const char cpu_cuda_header[], cpu_arch_header[], cpu_copies_header[], cpu_narrow_header[];
 
 /* GCC's combine pass takes more than quadratic time in the length of a block: a minute for a
    shape of 700 points. Long kernels do without it. */
@@ -222,7 +222,7 @@ static const char *identity(compiler *base, job *j, binary_kind kind) {
     if (file == NULL || machine == NULL)
         return NULL;
     const blob pieces[] = {digest_piece(cpu_cuda_header), digest_piece(cpu_arch_header),
-                           digest_piece(cpu_narrow_header)};
+                           digest_piece(cpu_copies_header), digest_piece(cpu_narrow_header)};
     const digest header = digest_of(pieces, sizeof pieces / sizeof pieces[0]);
     char hexadecimal[DIGEST_TEXT];
     digest_print(&header, hexadecimal);
@@ -264,6 +264,7 @@ static void write_source(job *j, const program *p, const scratch *s) {
     text t = text_new(j);
     text_add(&t, cpu_cuda_header);
     text_printf(&t, "#line 1 \"cpu_arch.h\"\n%s", cpu_arch_header);
+    text_printf(&t, "#line 1 \"cpu_copies.h\"\n%s", cpu_copies_header);
     text_printf(&t, "#line 1 \"cpu_narrow.h\"\n%s", cpu_narrow_header);
     add_source(&t, p->name, p->source, p->arch_begin, p->arch_end);
     if (program_spare_source(p) != NULL) {
