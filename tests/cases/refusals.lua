@@ -35,6 +35,21 @@ refuse("weights that are not constant", "nonlinear2d", "constant",
 refuse("stages of one update", "star2d1", "chained", "method chained: it makes several stages of a system in one launch, and this is one update")
 refuse("sums of an update that is not linear", "nonlinear2d", "bulk", "method bulk: it keeps partial sums, and the update is neither linear nor")
 cases[#cases + 1] = {
+  name = "maps of too many arrays",
+  spec = [[return stencil { name = 'm', boundary = 'periodic',
+    fields = { u = 'inout', a = 'in', b = 'in', c = 'in', d = 'in', e = 'in', g = 'in' },
+    update = function(f)
+      local sum = f.u(0, 0, 0) / 2
+      for _, each in ipairs { f.a, f.b, f.c, f.d, f.e, f.g } do
+        sum = sum + each(1, 1, 0) / 16
+      end
+      return sum
+    end }]],
+  schedule = "bulk tile=32x8 coarsen=z8 vec=4",
+  arch = "sm_90",
+  expect = "method bulk: it would need 25 maps of arrays beyond periodic sides, and has 24",
+}
+cases[#cases + 1] = {
   name = "positions in steps that do not know them",
   spec = "return stencil { name = 'p', update = function(u, p, at) return (u(0, 0) + u(1, 0)) / 2 + at.step end }",
   schedule = "temporal time=4",
