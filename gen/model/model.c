@@ -41,6 +41,14 @@ bool model_all_fixed(const model *m) {
     return all;
 }
 
+bool model_keeps(const model *m) {
+    for (int axis = 0; axis < m->dims; axis++)
+        if ((m->sides[axis][0].kind == BOUNDARY_FIXED && m->low[axis] > 0) ||
+            (m->sides[axis][1].kind == BOUNDARY_FIXED && m->high[axis] > 0))
+            return true;
+    return false;
+}
+
 void model_roots(const model *m, expr_id roots[MAX_FIELDS]) {
     for (int o = 0; o < m->output_count; o++)
         roots[o] = m->outputs[o].value;

@@ -190,8 +190,10 @@ bool model_is_narrow(const model *);
    ones, as far as it has them. How many there are before a field, or of all. */
 int model_grids(const model *, int field);
 
-/* Whether every side that the shape reaches over is fixed. */
+/* Whether every side that the shape reaches over is fixed; whether some is, so that the boundary
+   keeps cells. */
 bool model_all_fixed(const model *);
+bool model_keeps(const model *);
 
 /* The values of the outputs; and the array of a field at a level, -1 where there is none. */
 void model_roots(const model *, expr_id roots[MAX_FIELDS]);

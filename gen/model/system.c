@@ -27,15 +27,6 @@ static int system_grids(const model *m, system_grid out[SYSTEM_GRIDS]) {
     return count;
 }
 
-/* Whether a boundary keeps cells of what the model writes. */
-bool system_keeps(const model *m) {
-    for (int axis = 0; axis < m->dims; axis++)
-        if ((m->sides[axis][0].kind == BOUNDARY_FIXED && m->low[axis] > 0) ||
-            (m->sides[axis][1].kind == BOUNDARY_FIXED && m->high[axis] > 0))
-            return true;
-    return false;
-}
-
 double system_bytes_per_point(const system_stage *stages, int count) {
     double bytes = 0;
     for (int s = 0; s < count; s++)
@@ -143,7 +134,7 @@ static system_call *add_call(stepping *s, int stage, int count) {
 /* Before the first launch of a step that writes a scratch field and leaves out cells. Where it is
    the only one to write that buffer, those cells stay 0 for a whole run. */
 static void clear(stepping *s, const model *m) {
-    for (int o = 0; o < m->output_count && system_keeps(m); o++) {
+    for (int o = 0; o < m->output_count && model_keeps(m); o++) {
         version *v = find(s, m->fields[m->outputs[o].field].name);
         if (!v->scratch || v->now >= 0)
             continue;
@@ -195,7 +186,7 @@ static void include(system_reach *to, const system_reach *from, const int low[AX
 static void reach_of_call(const stepping *s, system_call *c, system_reach *needs) {
     static const int none[AXES];
     const model *m = s->stages[c->stage].model;
-    const bool keeps = system_keeps(m);
+    const bool keeps = model_keeps(m);
     system_grid grids[SYSTEM_GRIDS];
     system_reach made = {{0}, {0}};
     const int count = system_grids(m, grids);

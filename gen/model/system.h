@@ -85,9 +85,6 @@ void system_describe(const system_model *, text *);
 /* "fixed", or "stage 1 zero, stage 2 fixed" */
 void system_describe_boundary(const system_model *, text *);
 
-/* Whether a boundary of the stage keeps cells as they were. */
-bool system_keeps(const model *);
-
 /* The bytes a point that the launches of a step move at least: each reads its arrays once and
    writes its outputs once. */
 double system_bytes_per_point(const system_stage *, int count);

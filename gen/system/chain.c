@@ -59,7 +59,7 @@ static void mark_reads(chaining *c, bool arrays[2 * MAX_FIELDS],
             const model_array *a = kept ? NULL : &m->arrays[i];
             const int field = kept ? m->outputs[i - m->array_count].field : a->field;
             const char *name = m->fields[field].name;
-            if (kept ? !system_keeps(m) || !fusing_has_old(f, e, name) : !a->used)
+            if (kept ? !model_keeps(m) || !fusing_has_old(f, e, name) : !a->used)
                 continue;
             const int from = !kept && a->previous ? -1 : fusing_source(f, e, name);
             if (from >= 0)
@@ -116,7 +116,7 @@ static void add_stage(chaining *c, int e) {
     for (int o = 0; o < m->output_count; o++) {
         const char *name = m->fields[m->outputs[o].field].name;
         s->old[o] =
-            system_keeps(m) && fusing_has_old(f, e, name) ? source_before(c, e, name, false) : -1;
+            model_keeps(m) && fusing_has_old(f, e, name) ? source_before(c, e, name, false) : -1;
         s->makes[o] = c->results[e][o];
         s->stored[o] = stored_as(c, e, name);
     }

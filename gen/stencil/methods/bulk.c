@@ -28,13 +28,7 @@ static int line_bytes(const plan *p) {
 /* Planes of cells of 16 bits that stay in shared memory until they are complete, because a boundary
    keeps some of their cells. */
 static int held(const plan *p) {
-    const model *m = p->facts->model;
-    bool keeps = false;
-    for (int axis = 0; axis < m->dims; axis++)
-        for (int side = 0; side < 2; side++)
-            keeps |= m->sides[axis][side].kind == BOUNDARY_FIXED &&
-                     (side == 0 ? m->low : m->high)[axis] > 0;
-    return keeps && bulk_is_narrow(p) && !bulk_is_flat(p) ? p->high[2] : 0;
+    return model_keeps(p->facts->model) && bulk_is_narrow(p) && !bulk_is_flat(p) ? p->high[2] : 0;
 }
 
 bool bulk_lay_box(const plan *p, const plan_array *a, int box[AXES]) {

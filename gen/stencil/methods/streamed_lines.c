@@ -177,14 +177,10 @@ static int kept_array(const plan *p, int output) {
 
 bool streamed_holds_kept(const plan *p) {
     const model *m = p->facts->model;
-    bool keeps = false, holds = true;
-    for (int k = 0; k < AXES; k++)
-        for (int side = 0; side < 2 && p->axes[k] >= 0; side++)
-            keeps |= m->sides[p->axes[k]][side].kind == BOUNDARY_FIXED &&
-                     (side == 0 ? p->low[k] : p->high[k]) > 0;
+    bool holds = model_keeps(m);
     for (int o = 0; o < m->output_count; o++)
         holds &= kept_array(p, o) >= 0;
-    return keeps && holds;
+    return holds;
 }
 
 static void write_held_row(text *t, const plan *p) {
