@@ -45,9 +45,11 @@
 
 #include "bulk_ends.cuh"
 
-#include "bulk_lines.cuh"
-
 #include "bulk_images.cuh"
+
+#include "bulk_near_edge.cuh"
+
+#include "bulk_lines.cuh"
 
 #include "bulk_planes.cuh"
 
@@ -66,11 +68,7 @@ __device__ __forceinline__ void ask(const Arguments &a, const Filling &slots, Ce
                                     const Point &origin, Index z) {
     if constexpr (array < end) {
         using B = Box<array>;
-#if PLAN_IMAGES && !PLAN_FLAT
         const Index plane = asked_plane<array>(a, z);
-#else
-        const Index plane = z;
-#endif
         slots.template copy<(array < plan::summed)>(
             shared + B::shared + slots.slot() * B::slot, a.map[array], int(origin.x) - B::before,
             int(origin.y) - B::A::low_y, int(plane));
@@ -168,7 +166,7 @@ __device__ __forceinline__ void make_tile(const Arguments &a, Cell *shared) {
     if (threadIdx.x == 0) {
         slots.expect(bytes_of_planes(1));
         Asking asking;
-        asking.begin(a, origin, origin.z - plan::low_z);
+        asking.begin(a);
         asking.ask(a, slots, shared, origin, origin.z - plan::low_z);
     }
 #else
@@ -251,7 +249,7 @@ __device__ __forceinline__ void fill(const Arguments &a, Cell *shared, Planes &s
 #if defined(PLAN_SHIFTED)
     Asking asking;
     if (first)
-        asking.begin(a, origin, origin.z - plan::low_z);
+        asking.begin(a);
 #endif
 #if defined(PLAN_ENDS)
     const int arriving = bytes_of_planes(1) + bytes_of_ends(a, origin);
@@ -363,11 +361,25 @@ __device__ __forceinline__ void make_column(const Arguments &a, Cell *shared) {
     Column column;
     column.begin(a, {origin.x + x, origin.y + y, origin.z});
 #if PLAN_IMAGES
-    const NearEdge near(a, {origin.x + x, origin.y + y, origin.z - plan::low_z}, x);
-    if (near.matters() || reaches_given(a, origin.z - plan::low_z, origin.z + planes - plan::low_z)) {
+    const Point first = {origin.x + x, origin.y + y, origin.z - plan::low_z};
+#if defined(PLAN_SHIFTED)
+    const NearEdge near(a, first, x);
+    const bool is_given = reaches_given(a, first.z, first.z + planes);
+    if (near.across || is_given) {
+        walk(a, shared, slots, SpreadNearEdge<true>(at, near, a, first), x, y, column, planes);
+        return;
+    }
+    if (reaches_ends(a, first.x)) {
+        walk(a, shared, slots, SpreadNearEdge<false>(at, near, a, first), x, y, column, planes);
+        return;
+    }
+#else
+    const NearEdge near(a, first, x);
+    if (near.matters() || reaches_given(a, first.z, first.z + planes)) {
         walk(a, shared, slots, near, x, y, column, planes);
         return;
     }
+#endif
 #endif
     walk(a, shared, slots, at, x, y, column, planes);
 }

@@ -72,6 +72,11 @@ template <int array> __device__ constexpr int first_cell() {
         return first_cell<array - 1>() + ring * Box<array - 1>::slot;
 }
 static_assert(plan::summed == plan::arrays, "no array is read at the point alone");
+
+// Cells that a row of an array begins behind a whole pack with, as far as it is copied.
+template <int array> __device__ __forceinline__ unsigned first_place(const Arguments &a) {
+    return unsigned(line_lead(a.grid[Array<array>::grid].data) - Box<array>::before);
+}
 #endif
 
 // Cells from a thread's point of a row to its next one.

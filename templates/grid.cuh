@@ -77,9 +77,15 @@ template <int axis> __device__ __forceinline__ bool resolve(Index &i, Index size
 }
 #endif
 
-// Not inlined: few taps reach outside, and the code would swell all others.
+// Not inlined: few taps reach outside, and the code would swell all others. But where threads hand
+// registers over, compilers may find no allocation for a kernel that calls functions.
+#if defined(PLAN_HANDED)
+#define RARELY_USED __forceinline__
+#else
+#define RARELY_USED __noinline__
+#endif
 template <int array>
-__device__ __noinline__ Real read_outside(const Arguments &a, Index x, Index y, Index z) {
+__device__ RARELY_USED Real read_outside(const Arguments &a, Index x, Index y, Index z) {
     Real value = 0;
 #if defined(PLAN_OWN_EDGES)
     if (!resolve<0, array>(x, a, value) || !resolve<1, array>(y, a, value) ||

@@ -33,7 +33,7 @@ __device__ __noinline__ void update_anywhere(const Arguments &a, Index x, Index 
 
 // The same where each tap is a call. Compilers would take seconds over the many taps of such shapes.
 template <int array>
-__device__ __noinline__ Real read_by_call(const Arguments &a, Index x, Index y, Index z) {
+__device__ RARELY_USED Real read_by_call(const Arguments &a, Index x, Index y, Index z) {
     return read_anywhere<array>(a, x, y, z);
 }
 struct AtCalls {

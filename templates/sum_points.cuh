@@ -25,7 +25,7 @@ __device__ __forceinline__ void sum_planes(const Arguments &a, At at, const Poin
 }
 
 template <class How>
-__device__ __noinline__ void sum_anywhere(const Arguments &a, Index x, Index y, Index z) {
+__device__ RARELY_USED void sum_anywhere(const Arguments &a, Index x, Index y, Index z) {
     const Point p = {x, y, z};
 #if PLAN_KEEPS
     if (plan::all_fixed ? !shape_inside(a, p, p) : kept(a, p))

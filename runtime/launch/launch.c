@@ -60,13 +60,9 @@ static bool is_long(const layer_view *l, int of, int low, int high) {
     return low < 0 || (low - begin < l->size[of] && high + end < 2 * l->size[of]);
 }
 
-/* Whether the call has what the launch needs, where there is a spare; as templates/stream.cuh asks.
- */
-static bool has_needs(const sg_kernel *k, const layer_view *l, const program_launch *p) {
+/* What a launch needs of the call but for packs of cells: of the box, and of where arrays lie. */
+static bool has_room(const sg_kernel *k, const layer_view *l, const program_launch *p) {
     const program_needs *n = &p->grid.needs;
-    if (!is_aligned(k, l, p) || l->end[p->grid.axes[0]] % n->multiple != 0 ||
-        l->size[p->grid.axes[0]] % n->cells != 0)
-        return false;
     if (n->width == 0)
         return true;
     if (l->end[p->grid.axes[0]] - l->begin[p->grid.axes[0]] < n->width)
@@ -84,6 +80,14 @@ static bool has_needs(const sg_kernel *k, const layer_view *l, const program_lau
             return false;
     }
     return true;
+}
+
+/* Whether the call has what the launch needs, where there is a spare; as templates/stream.cuh asks.
+ */
+static bool has_needs(const sg_kernel *k, const layer_view *l, const program_launch *p) {
+    const program_needs *n = &p->grid.needs;
+    return is_aligned(k, l, p) && l->end[p->grid.axes[0]] % n->multiple == 0 &&
+           l->size[p->grid.axes[0]] % n->cells == 0 && has_room(k, l, p);
 }
 
 static int64_t least(int64_t a, int64_t b) {
@@ -239,7 +243,7 @@ static int choose_spare(const sg_kernel *k, const layer_view *l, int which,
         return which;
     const program_launch *spare = &k->program->launches[own->grid.spare];
     if (spare->grid.map_count > 0) {
-        const int32_t mapped = put_maps(k, l, spare, maps);
+        const int32_t mapped = has_room(k, l, own) && put_maps(k, l, spare, maps);
         memcpy(arguments + OFFSET_ALIGNED, &mapped, sizeof mapped);
     }
     return own->grid.spare;

@@ -192,7 +192,7 @@ static void macros(text *t, const plan *p, bool packs, bool only_written) {
                 "#define PLAN_SCALED %d // sums are scaled by what their point reads\n"
                 "#define PLAN_IMAGES %d // cells beyond an edge are not zeros\n",
                 bulk_is_flat(p), p->facts->scaled != NULL,
-                (packs || bulk_is_shifted(p)) && bulk_has_images(p));
+                packs ? bulk_has_images(p) : bulk_is_shifted(p) && bulk_finds_cells(p));
     if (packs && (bulk_has_ends(p, 0) || bulk_has_ends(p, 1)))
         text_add(t, "#define PLAN_ENDS 1 // planes come with cells from the grid's other end\n");
     if (!packs && bulk_is_shifted(p))

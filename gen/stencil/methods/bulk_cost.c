@@ -298,7 +298,8 @@ static void wide_cost(plan *p, const int64_t size[AXES], bool images) {
     static const double many_points = 8;
     const double cells = (double)size[p->axes[2]], again = planes_read(p, cells);
     const double tile = (double)p->tile[0] * p->tile[1] * (bulk_is_flat(p) ? p->walk : 1);
-    const bool finds = images && !bulk_is_flat(p), rows = copies_rows(p, size) && !finds;
+    const bool finds = images && !bulk_is_flat(p);
+    const bool rows = copies_rows(p, size) && (!finds || bulk_is_shifted(p));
     const asked a = count_asked(p);
     const double reads = (rows ? a.cells : a.packs) / points;
     e->blocks_resident = plan_resident(p);

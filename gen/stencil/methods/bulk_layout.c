@@ -57,18 +57,27 @@ const char *bulk_lay_arrays(job *j, plan *p) {
 
 /* ---- cells beyond an edge -------------------------------------------------------------------- */
 
-/* Copies bring zeros from beyond the grid, which are also right where nobody uses them. */
-bool bulk_has_images(const plan *p) {
-    const model *m = p->facts->model;
+/* Whether some array is read beyond a side that is not fixed; `zeros`: zeros count. */
+static bool reads_beyond(const model *m, bool zeros) {
     for (int i = 0; i < m->array_count; i++)
         for (int axis = 0; axis < m->dims; axis++)
             for (int side = 0; side < 2; side++) {
                 const int kind = model_side_of(m, m->arrays[i].field, axis, side)->kind;
                 const int reach = side == 0 ? m->arrays[i].low[axis] : m->arrays[i].high[axis];
-                if (reach > 0 && kind != BOUNDARY_FIXED && kind != BOUNDARY_ZERO)
+                if (reach > 0 && kind != BOUNDARY_FIXED && (zeros || kind != BOUNDARY_ZERO))
                     return true;
             }
     return false;
+}
+
+/* Copies bring zeros from beyond the grid, which are also right where nobody uses them. */
+bool bulk_has_images(const plan *p) {
+    return reads_beyond(p->facts->model, false);
+}
+
+bool bulk_finds_cells(const plan *p) {
+    return bulk_has_images(p) ||
+           (!bulk_is_flat(p) && reads_beyond(p->facts->model, true));
 }
 
 /* In 3D threads find images among the cells that they read. */
@@ -254,7 +263,7 @@ bool bulk_could_shift(const plan *p) {
 }
 
 bool bulk_is_shifted(const plan *p) {
-    return bulk_could_shift(p) && (bulk_is_flat(p) || !bulk_has_images(p));
+    return bulk_could_shift(p) && !bulk_has_ends(p, 0) && !bulk_has_ends(p, 1);
 }
 
 bool bulk_lay_rows(const plan *p, const plan_array *a, int box[AXES]) {
