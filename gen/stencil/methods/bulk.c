@@ -6,6 +6,7 @@
 
 #include "gen/stencil/search.h"
 
+#include <math.h>
 #include <string.h>
 
 enum {
@@ -80,6 +81,11 @@ bool bulk_asks(const plan *p, int array, int y, int *low, int *high) {
 
 /* ---- the plan ------------------------------------------------------------------------------- */
 
+/* In 3D a warp asks for the planes. */
+static int all_threads(const plan *p) {
+    return bulk_readers(p) + (bulk_is_flat(p) ? 0 : WARP);
+}
+
 static const char *lay_threads(job *j, plan *p) {
     const int rows = bulk_rows(p), line = line_bytes(p) / bulk_cell_bytes(p);
     if (p->schedule.vector * bulk_cell_bytes(p) != MAX_PACK_BYTES)
@@ -102,8 +108,7 @@ static const char *lay_threads(job *j, plan *p) {
                          "a block has at most %d threads; take a smaller tile, or more rows a "
                          "thread",
                          MAX_THREADS - WARP);
-    /* in 3D a warp asks for the planes */
-    p->block[0] = (int)readers + (bulk_is_flat(p) ? 0 : WARP);
+    p->block[0] = all_threads(p);
     p->block[1] = p->block[2] = 1;
     return NULL;
 }
@@ -154,6 +159,27 @@ static int64_t registers(const plan *p) {
     return 22 + plan_words(p) * points * (1 + p->facts->model->output_count * bulk_depth(p));
 }
 
+/* Threads, registers and shared memory of as many blocks of a multiprocessor as there is room for,
+   but no more than `most`. Returns the bytes of shared memory. */
+static int64_t take_room(plan *p, int64_t most) {
+    p->block[0] = all_threads(p);
+    p->blocks = (int)block_least(plan_resident_by_registers(p), most);
+    while (p->blocks > 1 &&
+           p->blocks * ((LEAST_SLOTS + held(p)) * bulk_slot_bytes(p) + BULK_SLOT_BYTES) >
+               p->gpu->shared_per_multiprocessor)
+        p->blocks--;
+    bulk_hand_over(p);
+    return lay_shared(p, count_slots(p));
+}
+
+/* Walks of which each multiprocessor gets one have all that it has. */
+static void take_size(plan *p, const int64_t size[AXES]) {
+    double covered;
+    const double blocks = plan_blocks(p, size, &covered);
+    if (!bulk_is_flat(p))
+        p->shared_bytes = (size_t)take_room(p, (int64_t)ceil(blocks / p->gpu->multiprocessors));
+}
+
 static const char *fit(job *j, plan *p) {
     if (!gpu_has_bulk(p->gpu))
         return job_print(j, "bulk copies of tensors need sm_90 or newer, and this is %s",
@@ -174,13 +200,7 @@ static const char *fit(job *j, plan *p) {
                          "or fewer rows a thread",
                          (long long)threads, (long long)need);
     p->estimate.registers = (int)need;
-    p->blocks = plan_resident_by_registers(p);
-    while (p->blocks > 1 &&
-           p->blocks * ((LEAST_SLOTS + held(p)) * bulk_slot_bytes(p) + BULK_SLOT_BYTES) >
-               p->gpu->shared_per_multiprocessor)
-        p->blocks--;
-    bulk_hand_over(p);
-    return plan_take_shared(j, p, lay_shared(p, count_slots(p)));
+    return plan_take_shared(j, p, take_room(p, INT64_MAX));
 }
 
 /* ---- the method ----------------------------------------------------------------------------- */
@@ -290,6 +310,7 @@ static const form sums_form = {.file = "bulk.cu",
                                .narrow = true,
                                .scales = true,
                                .fit = fit,
+                               .at_size = take_size,
                                .cost = bulk_cost,
                                .macros = macros,
                                .constants = constants,
