@@ -51,6 +51,8 @@
 
 #include "bulk_lines.cuh"
 
+#include "bulk_mending.cuh"
+
 #include "bulk_planes.cuh"
 
 #include "sum_points.cuh"
@@ -231,12 +233,25 @@ __device__ __forceinline__ void make_tile(const Arguments &a, Cell *shared) {
 static __device__ unsigned paces[plan::pace_waves * (plan::pace_groups + 1)];
 
 #if defined(PLAN_SHIFTED)
-constexpr int barriers = first_cell<plan::summed>(), word = int(sizeof(Cell));
-static_assert(barriers * word + 16 * ring <= plan::barriers * word + 16 * plan::ring, "they fit");
+constexpr int barriers = first_cell<plan::summed>();
 #else
 constexpr int ring = plan::ring, barriers = plan::barriers;
 #endif
+#if defined(PLAN_MENDERS)
+using Planes = Slots<ring, plan::readers / warp_size, PLAN_MENDERS>;
+#else
 using Planes = Slots<ring, plan::readers / warp_size>;
+#endif
+#if defined(PLAN_SHIFTED)
+#if defined(PLAN_MENDERS)
+constexpr int mended = first_mended<plan::summed>() * int(sizeof(Mended));
+#else
+constexpr int mended = 0;
+#endif
+static_assert(barriers * int(sizeof(Cell)) + 8 * Planes::words + mended <=
+                  plan::barriers * int(sizeof(Cell)) + 16 * plan::ring,
+              "they fit");
+#endif
 
 // The warp that asks for the planes.
 __device__ __forceinline__ void fill(const Arguments &a, Cell *shared, Planes &slots,
@@ -337,12 +352,23 @@ __device__ __forceinline__ void make_column(const Arguments &a, Cell *shared) {
     slots.begin(shared + barriers);
     const Point origin = block_origin(a, plan::tile_x, plan::tile_y, plan::walk);
     const int planes = int(min(Index(plan::walk), a.end[2] - origin.z)) + depth - 1;
+#if defined(PLAN_MENDERS)
+    const bool mends = needs_mending(a, origin, origin.z - plan::low_z, origin.z - plan::low_z + planes);
+    if (mends && threadIdx.x < plan::readers + warp_size)
+        slots.others_mend(threadIdx.x < plan::readers);
+#endif
     if (threadIdx.x >= plan::readers) {
 #if defined(PLAN_HANDED)
         hand_registers_over();
-        if (threadIdx.x >= plan::readers + warp_size)
-            return;
 #endif
+        if (threadIdx.x >= plan::readers + warp_size) {
+#if defined(PLAN_MENDERS)
+            if (mends)
+                mend(a, shared, reinterpret_cast<Mended *>(shared + barriers) + Planes::words, slots,
+                     origin, planes);
+#endif
+            return;
+        }
         fill(a, shared, slots, origin, planes);
         return;
     }
@@ -362,24 +388,11 @@ __device__ __forceinline__ void make_column(const Arguments &a, Cell *shared) {
     column.begin(a, {origin.x + x, origin.y + y, origin.z});
 #if PLAN_IMAGES
     const Point first = {origin.x + x, origin.y + y, origin.z - plan::low_z};
-#if defined(PLAN_SHIFTED)
-    const NearEdge near(a, first, x);
-    const bool is_given = reaches_given(a, first.z, first.z + planes);
-    if (near.across || is_given) {
-        walk(a, shared, slots, SpreadNearEdge<true>(at, near, a, first), x, y, column, planes);
-        return;
-    }
-    if (reaches_ends(a, first.x)) {
-        walk(a, shared, slots, SpreadNearEdge<false>(at, near, a, first), x, y, column, planes);
-        return;
-    }
-#else
     const NearEdge near(a, first, x);
     if (near.matters() || reaches_given(a, first.z, first.z + planes)) {
         walk(a, shared, slots, near, x, y, column, planes);
         return;
     }
-#endif
 #endif
     walk(a, shared, slots, at, x, y, column, planes);
 }

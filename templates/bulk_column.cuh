@@ -89,6 +89,9 @@ struct Column {
                     !keeps<1>(y, a.size[1], plan::low_y, plan::high_y))
                     sets |= bit;
             }
+#if defined(PLAN_SHIFTED)
+        sets = opaque(sets); // else compilers find them anew in each plane
+#endif
     }
     template <int output, class T>
     __device__ __forceinline__ static void put(Cell *row, unsigned points, const RowOf<T> &out) {

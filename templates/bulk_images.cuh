@@ -6,10 +6,11 @@
 //                  0 0|f g h i j                  f f|f g h i j      are clamped
 //
 // In 2D, where a tile comes at once, threads put images there before any is read. In 3D threads find them
-// in what they read (bulk_near_edge.cuh).
+// in what they read (bulk_near_edge.cuh), or, where rows begin anywhere, warps of their own put them there
+// (bulk_mending.cuh).
 #pragma once
 
-#if PLAN_IMAGES
+#if PLAN_IMAGES || defined(PLAN_MENDERS)
 template <int axis, int array>
 __device__ __forceinline__ bool resolve_of(const Arguments &a, Index &i, Real &value) {
 #if defined(PLAN_OWN_EDGES)
@@ -25,11 +26,23 @@ template <int array, int axis, int side> __device__ constexpr Boundary kind_of()
     return Edge<axis, side>::kind;
 #endif
 }
+
+// Whether planes have one value, which the boundary gives; whether some of a walk's have, in some array.
+template <int array> constexpr bool has_given_planes =
+    kind_of<array, 2, 0>() == Boundary::constant || kind_of<array, 2, 1>() == Boundary::constant;
+template <int array = 0>
+__device__ __forceinline__ bool reaches_given(const Arguments &a, Index first, Index end) {
+    if constexpr (array < plan::summed)
+        return (has_given_planes<array> && (first < 0 || end > a.size[2])) ||
+               reaches_given<array + 1>(a, first, end);
+    else
+        return false;
+}
 #endif
 
 // The plane that a walk asks for instead of one beyond the edge; −1: of zeros.
 template <int array> __device__ __forceinline__ Index asked_plane(const Arguments &a, Index z) {
-#if PLAN_IMAGES && !PLAN_FLAT
+#if (PLAN_IMAGES && !PLAN_FLAT) || defined(PLAN_MENDERS)
     [[maybe_unused]] Real value = 0;
     if constexpr (array < plan::summed)
         return resolve_of<2, array>(a, z, value) ? z : -1;

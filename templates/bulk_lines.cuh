@@ -52,28 +52,20 @@ struct Asking {
     }
 };
 
-#if PLAN_GIVES && !PLAN_IMAGES
-// Which columns before a thread's first point, and which rows around it, lie outside of the grid.
+#if PLAN_GIVES && !PLAN_IMAGES && PLAN_FLAT
+// Which columns before a thread's first point lie outside of the grid, a bit each.
 struct Outside {
-    static constexpr int rows = PLAN_FLAT ? 0 : plan::low_y + plan::lane_y + plan::high_y;
-    typename SetOf<(plan::low_x + rows > 32)>::type cells; // registers are dear
+    unsigned cells;
 
-    __device__ __forceinline__ void begin(Index x, Index y, Index size_y) {
+    __device__ __forceinline__ void begin(Index x) {
         cells = 0;
 #pragma unroll
         for (int k = 1; k <= plan::low_x; ++k)
             if (x < k)
-                cells |= decltype(cells)(1) << (k - 1);
-#pragma unroll
-        for (int j = 0; j < rows; ++j)
-            if (y + j < plan::low_y || y + j - plan::low_y >= size_y)
-                cells |= decltype(cells)(1) << (plan::low_x + j);
+                cells |= 1u << (k - 1);
     }
-    // So many columns before the first point; row y from its own.
+    // So many columns before the first point.
     __device__ __forceinline__ bool column(int before) const { return (cells >> (before - 1) & 1) != 0; }
-    __device__ __forceinline__ bool row(int y) const {
-        return !PLAN_FLAT && (cells >> (plan::low_x + plan::low_y + y) & 1) != 0;
-    }
 };
 #endif
 
@@ -81,11 +73,11 @@ struct Outside {
 // behind a whole pack the thread's first row begins, and how much further the next rows do.
 struct Spread {
     int x;
-#if PLAN_GIVES && !PLAN_IMAGES
+#if PLAN_GIVES && !PLAN_IMAGES && PLAN_FLAT
     Outside outside;
 #endif
     unsigned place[plan::summed], stride[plan::summed];
-#if PLAN_IMAGES && !PLAN_FLAT
+#if defined(PLAN_MENDERS)
     int plane; // at hand
 #endif
 
@@ -96,13 +88,13 @@ struct Spread {
         if constexpr (array < plan::summed) {
             const Grid &grid = a.grid[Array<array>::grid];
             x = first_x;
-#if PLAN_GIVES && !PLAN_IMAGES
-            outside.begin(origin.x + first_x, y, a.size[1]);
+#if PLAN_GIVES && !PLAN_IMAGES && PLAN_FLAT
+            outside.begin(origin.x + first_x);
 #endif
             stride[array] = unsigned(grid.stride_y);
             place[array] =
                 first_place<array>(a) + unsigned(offset(grid, origin.x, y, asked_plane<array>(a, z)));
-#if PLAN_IMAGES && !PLAN_FLAT
+#if defined(PLAN_MENDERS)
             plane = int(z);
 #endif
             begin<array + 1>(a, origin, first_x, y, z);
@@ -111,7 +103,7 @@ struct Spread {
     template <int array = 0> __device__ __forceinline__ void advance(const Arguments &a) {
         if constexpr (array < plan::summed) {
             const unsigned stride_z = unsigned(a.grid[Array<array>::grid].stride_z);
-#if PLAN_IMAGES && !PLAN_FLAT
+#if defined(PLAN_MENDERS)
             place[array] += unsigned(asked_plane<array>(a, plane + 1) - asked_plane<array>(a, plane)) *
                             stride_z;
 #else
@@ -119,7 +111,7 @@ struct Spread {
 #endif
             advance<array + 1>(a);
         }
-#if PLAN_IMAGES && !PLAN_FLAT
+#if defined(PLAN_MENDERS)
         if constexpr (array == 0)
             ++plane;
 #endif
@@ -136,49 +128,6 @@ struct Spread {
     }
 };
 
-#if PLAN_IMAGES && !PLAN_FLAT
-// The same of a thread whose warp reads images, or cells before a row's first. `across`: rows too stand
-// for others.
-template <bool across> struct SpreadNearEdge {
-    Spread points;
-    NearEdge near;
-    // How far the thread's first point is behind the grid's first column and before its last, 16 bits
-    // each, as far as that matters.
-    unsigned columns;
-    static constexpr int far = 0x3fff;
-
-    __device__ __forceinline__ SpreadNearEdge(const Spread &points, const NearEdge &near,
-                                              const Arguments &a, const Point &p)
-        : points(points), near(near),
-          columns(unsigned(min(p.x, Index(far))) | unsigned(min(a.size[0] - 1 - p.x, Index(far))) << 16) {
-    }
-    __device__ __forceinline__ void advance(const Arguments &a) {
-        points.advance(a);
-        ++near.z;
-        columns = opaque(columns); // else the columns of all cells would be kept in registers
-    }
-    template <int array> __device__ __forceinline__ int cell(int own, int y) const {
-        return points.template cell<array>(own, y);
-    }
-    // The grid's columns, counted from the thread's first point; the last for point i, unless it lies
-    // outside.
-    __device__ __forceinline__ int first() const { return -int(columns & 0xffff); }
-    __device__ __forceinline__ int last_of(int i) const {
-        const int last = int(columns) >> 16;
-        return i * spread <= last ? last : far;
-    }
-};
-
-// Whether some lane's points reach beyond an end of their rows.
-__device__ __forceinline__ bool reaches_ends(const Arguments &a, Index x) {
-    bool reaches = x < plan::low_x;
-#pragma unroll
-    for (int i = 0; i < plan::vector; ++i)
-        reaches = reaches || (x + i * spread < a.size[0] && x + i * spread + plan::high_x >= a.size[0]);
-    return !lanes_agree(!reaches);
-}
-#endif
-
 // Row y of an array, as far as the thread's points ask for it.
 template <int array, int y> struct Line {
     using Asked = Asks<array, y>;
@@ -194,57 +143,17 @@ template <int array, int y> struct Line {
 #pragma unroll
                 for (int k = 0; k < cells; ++k)
                     element[i][k] = own[i * spread + k - Asked::low];
-#if PLAN_GIVES && !PLAN_IMAGES
-            // What lies before the first cell of x is another row's, and outside along y another
-            // plane's; zeros stand there.
+#if PLAN_GIVES && !PLAN_IMAGES && PLAN_FLAT
+            // What lies before the first cell of x is another row's; zeros stand there.
 #pragma unroll
             for (int i = 0; i < plan::vector && i * spread < Asked::low; ++i)
 #pragma unroll
                 for (int k = 0; k + i * spread < Asked::low; ++k)
                     if (at.outside.column(Asked::low - k - i * spread))
                         element[i][k] = 0;
-            if (at.outside.row(y))
-#pragma unroll
-                for (int i = 0; i < plan::vector; ++i)
-#pragma unroll
-                    for (int k = 0; k < cells; ++k)
-                        element[i][k] = 0;
 #endif
         }
     }
-#if PLAN_IMAGES && !PLAN_FLAT
-    // `own`: the thread's first row in the tile.
-    template <bool across>
-    __device__ __forceinline__ void read(const Cell *slot, const SpreadNearEdge<across> &at, int own) {
-        if constexpr (any) {
-            const RowNearEdge<array, y, Asked> row = {at.near};
-            const Cell *from;
-            Real value = 0;
-            bool is_given = false;
-            if constexpr (across) {
-                from = slot + at.template cell<array>(own, row.template stands_for<true>());
-                is_given = row.is_given(value);
-            } else {
-                from = slot + at.template cell<array>(own, y);
-            }
-            read_cells(from, row, at, is_given, value);
-        }
-    }
-    template <int i = 0, int k = 0, class Row, class At>
-    __device__ __forceinline__ void read_cells(const Cell *from, const Row &row, const At &at,
-                                               bool is_given, Real value) {
-        if constexpr (k < cells) {
-            constexpr int dx = k - Asked::low, distance = i * spread + dx;
-            const int first = at.first(), last = at.last_of(i);
-            const Real cell = from[row.template column<dx>(distance, first, last)];
-            element[i][k] = is_given ? value : cell;
-            row.template give<dx>(element[i][k], distance, first, last);
-            read_cells<i, k + 1>(from, row, at, is_given, value);
-        } else if constexpr (i + 1 < plan::vector) {
-            read_cells<i + 1>(from, row, at, is_given, value);
-        }
-    }
-#endif
     template <int i, int dx> __device__ __forceinline__ Real at() const {
         return element[i][Asked::low + dx];
     }

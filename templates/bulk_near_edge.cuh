@@ -1,21 +1,9 @@
-// bulk in 3D: threads near an edge find the cells that those beyond it stand for. A walk asks for a plane
-// inside instead of one beyond the edge. Threads read the row that another stands for, and then have all
-// cells that those beyond the row's ends stand for, or, where rows begin anywhere, choose columns.
+// bulk in 3D: threads near an edge find images among the cells that they read. A walk asks for a plane
+// inside instead of one beyond the edge; threads read the row that another stands for, and then have all
+// cells that those beyond the row's ends stand for.
 #pragma once
 
 #if PLAN_IMAGES && !PLAN_FLAT
-// Whether planes have one value, which the boundary gives; whether some of a walk's have, in some array.
-template <int array> constexpr bool has_given_planes =
-    kind_of<array, 2, 0>() == Boundary::constant || kind_of<array, 2, 1>() == Boundary::constant;
-template <int array = 0>
-__device__ __forceinline__ bool reaches_given(const Arguments &a, Index first, Index end) {
-    if constexpr (array < plan::summed)
-        return (has_given_planes<array> && (first < 0 || end > a.size[2])) ||
-               reaches_given<array + 1>(a, first, end);
-    else
-        return false;
-}
-
 // A thread whose warp reads images: how far its first point is from the edges, as far as that matters.
 // Registers are dear, so a byte has each. Below 0 the point lies outside, as may others of its rows.
 struct NearEdge {
@@ -60,12 +48,6 @@ template <int array, int y, class Asked> struct RowNearEdge {
     static constexpr bool has_given_rows = has_given_planes<array> ||
                                            kind_of<array, 1, 0>() == Boundary::constant ||
                                            kind_of<array, 1, 1>() == Boundary::constant;
-    // Copies bring zeros beyond all sides, or, where rows begin anywhere, beyond the ends of rows.
-#if defined(PLAN_SHIFTED)
-    static constexpr bool has_zeros = false;
-#else
-    static constexpr bool has_zeros = true;
-#endif
     // Whether a side gives the cells beyond it: zeros, if they may be something else by now.
     static __device__ constexpr bool gives(Boundary kind, bool has_given) {
         return kind == Boundary::constant || (kind == Boundary::zero && has_given);
@@ -80,10 +62,10 @@ template <int array, int y, class Asked> struct RowNearEdge {
         return Edge<axis, side>::beyond();
 #endif
     }
-    // The row that this one stands for. `across`: some of the warp's rows stand for others.
-    template <bool across = false> __device__ __forceinline__ int stands_for() const {
+    // The row that this one stands for.
+    __device__ __forceinline__ int stands_for() const {
         constexpr Boundary low = kind_of<array, 1, 0>(), high = kind_of<array, 1, 1>();
-        if (across || at.across) {
+        if (at.across) {
             const int before = at.distance<NearEdge::below>(), after = at.distance<NearEdge::above>();
             if (copies(low) && y < -before && y >= -before - A::low_y)
                 return low == Boundary::clamp ? -before : -2 * before - y;
@@ -124,39 +106,17 @@ template <int array, int y, class Asked> struct RowNearEdge {
     // Whether the row's cells have one value: that of a side of y, or else of z.
     __device__ __forceinline__ bool is_given(Real &value) const {
         constexpr Boundary low = kind_of<array, 1, 0>(), high = kind_of<array, 1, 1>();
-        if (gives(low, has_given_planes<array> || !has_zeros) && y < -at.distance<NearEdge::below>()) {
+        if (gives(low, has_given_planes<array>) && y < -at.distance<NearEdge::below>()) {
             value = beyond<1, 0>();
             return true;
         }
-        if (gives(high, has_given_planes<array> || !has_zeros) && y > at.distance<NearEdge::above>()) {
+        if (gives(high, has_given_planes<array>) && y > at.distance<NearEdge::above>()) {
             value = beyond<1, 1>();
             return true;
         }
         Index z = at.z;
         return has_given_planes<array> && !resolve_of<2, array>(at.a, z, value);
     }
-#if defined(PLAN_SHIFTED)
-    // The column to read instead of `distance` cells from the thread's first point, `dx` cells from a
-    // point of its own; `last`: the grid's last one.
-    template <int dx> __device__ __forceinline__ int column(int distance, int first, int last) const {
-        constexpr Boundary kind = kind_of<array, 0, (dx > 0)>();
-        if constexpr (dx == 0 || !copies(kind))
-            return distance;
-        else if constexpr (dx < 0)
-            return max(distance, kind == Boundary::clamp ? first : 2 * first - distance);
-        else
-            return min(distance, kind == Boundary::clamp ? last : 2 * last - distance);
-    }
-    // The value of that side, if the cell there lies beyond the row's end and the side gives it.
-    template <int dx>
-    __device__ __forceinline__ void give(Real &cell, int distance, int first, int last) const {
-        constexpr int side = dx > 0;
-        constexpr bool has_zero = side == 1 && !has_given_rows;
-        if constexpr (dx != 0 && gives(kind_of<array, 0, side>(), !has_zero))
-            if (side == 0 ? distance < first : distance > last)
-                cell = beyond<0, side>();
-    }
-#else
     // The cells beyond the row's ends, where the thread's first point is element `own`. Rows are
     // whole packs.
     template <int own, int count>
@@ -183,6 +143,5 @@ template <int array, int y, class Asked> struct RowNearEdge {
                                                : high == Boundary::clamp ? element[own + b]
                                                                          : element[own + b - k];
     }
-#endif
 };
 #endif

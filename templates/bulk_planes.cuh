@@ -108,15 +108,6 @@ template <int array, int y> struct Lines {
         line.read(shared + B::shared + own, x);
         rest.read(shared, plane, x, first_y);
     }
-#if PLAN_IMAGES && !PLAN_FLAT
-    template <bool across>
-    __device__ __forceinline__ void read(const Cell *shared, int plane, const SpreadNearEdge<across> &at,
-                                         int first_y) {
-        using B = Box<array>;
-        line.read(shared + B::shared + plane * B::slot, at, first_y);
-        rest.read(shared, plane, at, first_y);
-    }
-#endif
 #else
     // The cell (x, y) of a plane is the thread's first point.
     __device__ __forceinline__ void read(const Cell *shared, int plane, int x, int first_y) {

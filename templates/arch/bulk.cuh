@@ -13,14 +13,15 @@ template <class T> __device__ __forceinline__ int line_lead(const T *data) {
 
 // Slots of shared memory that one warp fills and all others read, in turns. `readers`: how many
 // warps read. Each slot has two mbarriers: the copies complete the first, the readers the second.
-template <int slots, int readers> struct Slots {
+// Where `menders` warps change what arrived before others read it, they complete a third.
+template <int slots, int readers, int menders = 0> struct Slots {
     unsigned filled, freed;
     unsigned count = 0; // slots that were passed: one number is one register
 
     __device__ __forceinline__ int slot() const { return int(count % slots); }
     __device__ __forceinline__ int turn() const { return int(count / slots & 1); }
 
-    static constexpr int words = 2 * slots; // of 8 bytes
+    static constexpr int words = (menders > 0 ? 3 : 2) * slots; // of 8 bytes
 
     // By all threads of the block, before anything else; ends with a barrier.
     __device__ __forceinline__ void begin(void *words_of_8_bytes) {
@@ -31,6 +32,9 @@ template <int slots, int readers> struct Slots {
                 asm volatile("mbarrier.init.shared.b64 [%0], 1;" ::"r"(filled + 8 * i));
                 asm volatile("mbarrier.init.shared.b64 [%0], %1;" ::"r"(freed + 8 * i),
                              "n"(readers));
+                if (menders > 0)
+                    asm volatile("mbarrier.init.shared.b64 [%0], %1;" ::"r"(freed + 8 * (slots + i)),
+                                 "n"(menders > 0 ? menders : 1));
             }
             asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
         }
@@ -75,14 +79,26 @@ template <int slots, int readers> struct Slots {
         return int((count + slots - turns) % slots);
     }
 
+    // By all lanes of a warp that mends: the slot is done, and copies may overwrite it later. By the
+    // warps that fill and read, once, before the first slot: others mend.
+    __device__ __forceinline__ void mended() const {
+        asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+        arrive(freed + 8 * (slots + slot()));
+    }
+    __device__ __forceinline__ void others_mend(bool reads) {
+        if (reads)
+            filled = freed + 8 * slots;
+        asm volatile("" : "+r"(filled)); // else compilers would choose in each plane
+    }
+
     // By all lanes of a warp that reads: until all copies of the slot have arrived; a slot may be
     // filled again.
     __device__ __forceinline__ void await_filled() const { wait(filled + 8 * slot(), turn()); }
-    __device__ __forceinline__ void release(int which) const {
+    __device__ __forceinline__ void release(int which) const { arrive(freed + 8 * which); }
+    static __device__ __forceinline__ void arrive(unsigned barrier) {
         __syncwarp(); // all lanes have read
         if (threadIdx.x % 32 == 0)
-            asm volatile("mbarrier.arrive.shared.b64 _, [%0];" ::"r"(freed + 8 * which)
-                         : "memory");
+            asm volatile("mbarrier.arrive.shared.b64 _, [%0];" ::"r"(barrier) : "memory");
     }
 };
 

@@ -81,9 +81,13 @@ bool bulk_asks(const plan *p, int array, int y, int *low, int *high) {
 
 /* ---- the plan ------------------------------------------------------------------------------- */
 
-/* In 3D a warp asks for the planes. */
+/* In 3D a warp asks for the planes, and another may put cells into them. */
 static int all_threads(const plan *p) {
-    return bulk_readers(p) + (bulk_is_flat(p) ? 0 : WARP);
+    enum { ASKING = WARP, MENDING = 2 * WARP };
+    const int readers = bulk_readers(p);
+    if (bulk_is_flat(p))
+        return readers;
+    return readers + (bulk_mends(p) && readers + MENDING <= MAX_THREADS ? MENDING : ASKING);
 }
 
 static const char *lay_threads(job *j, plan *p) {
@@ -160,15 +164,15 @@ static int64_t registers(const plan *p) {
 }
 
 /* Threads, registers and shared memory of as many blocks of a multiprocessor as there is room for,
-   but no more than `most`. Returns the bytes of shared memory. */
-static int64_t take_room(plan *p, int64_t most) {
+   but no more than `most`. `mends`: planes are mended. Returns the bytes of shared memory. */
+static int64_t take_room(plan *p, int64_t most, bool mends) {
     p->block[0] = all_threads(p);
     p->blocks = (int)block_least(plan_resident_by_registers(p), most);
     while (p->blocks > 1 &&
            p->blocks * ((LEAST_SLOTS + held(p)) * bulk_slot_bytes(p) + BULK_SLOT_BYTES) >
                p->gpu->shared_per_multiprocessor)
         p->blocks--;
-    bulk_hand_over(p);
+    bulk_hand_over(p, mends);
     return lay_shared(p, count_slots(p));
 }
 
@@ -177,7 +181,8 @@ static void take_size(plan *p, const int64_t size[AXES]) {
     double covered;
     const double blocks = plan_blocks(p, size, &covered);
     if (!bulk_is_flat(p))
-        p->shared_bytes = (size_t)take_room(p, (int64_t)ceil(blocks / p->gpu->multiprocessors));
+        p->shared_bytes = (size_t)take_room(p, (int64_t)ceil(blocks / p->gpu->multiprocessors),
+                                            bulk_mends(p) && plan_takes_spare(p, size));
 }
 
 static const char *fit(job *j, plan *p) {
@@ -200,7 +205,7 @@ static const char *fit(job *j, plan *p) {
                          "or fewer rows a thread",
                          (long long)threads, (long long)need);
     p->estimate.registers = (int)need;
-    return plan_take_shared(j, p, take_room(p, INT64_MAX));
+    return plan_take_shared(j, p, take_room(p, INT64_MAX, false));
 }
 
 /* ---- the method ----------------------------------------------------------------------------- */
@@ -212,12 +217,15 @@ static void macros(text *t, const plan *p, bool packs, bool only_written) {
                 "#define PLAN_SCALED %d // sums are scaled by what their point reads\n"
                 "#define PLAN_IMAGES %d // cells beyond an edge are not zeros\n",
                 bulk_is_flat(p), p->facts->scaled != NULL,
-                packs ? bulk_has_images(p) : bulk_is_shifted(p) && bulk_finds_cells(p));
+                (packs || (bulk_is_flat(p) && bulk_is_shifted(p))) && bulk_has_images(p));
     if (packs && (bulk_has_ends(p, 0) || bulk_has_ends(p, 1)))
         text_add(t, "#define PLAN_ENDS 1 // planes come with cells from the grid's other end\n");
     if (!packs && bulk_is_shifted(p))
         text_printf(t, "#define PLAN_SHIFTED %d // rows begin anywhere; planes in shared memory\n",
                     bulk_shifted_slots(p));
+    if (!packs && bulk_is_shifted(p) && bulk_menders(p) > 0)
+        text_printf(t, "#define PLAN_MENDERS %d // warps that put cells from beyond an edge\n",
+                    bulk_menders(p));
     if (bulk_handed(p) > 0)
         text_printf(t, "#define PLAN_HANDED %d // registers of threads that make points\n",
                     bulk_handed(p));
@@ -261,11 +269,11 @@ static void constants(text *t, const plan *p) {
     }
     if (bulk_has_ends(p, 0) || bulk_has_ends(p, 1))
         text_printf(
-            t,
-            "    static constexpr bool ends_x = %s, ends_y = %s; // of which axes they come\n"
-            "    static constexpr bool corners = %s; // and of both at once\n",
-            bulk_has_ends(p, 0) ? "true" : "false", bulk_has_ends(p, 1) ? "true" : "false",
-            p->facts->corners ? "true" : "false");
+            t, "    static constexpr bool ends_x = %s, ends_y = %s; // of which axes they come\n",
+            bulk_has_ends(p, 0) ? "true" : "false", bulk_has_ends(p, 1) ? "true" : "false");
+    if (bulk_menders(p) > 0)
+        text_printf(t, "    static constexpr bool corners = %s; // are read: beyond both axes\n",
+                    p->facts->corners ? "true" : "false");
     const int planes = smaller(p->walk, MOST_PACED) + bulk_depth(p) - 1;
     text_printf(t,
                 "    static constexpr int ring = %d; // planes in shared memory\n"

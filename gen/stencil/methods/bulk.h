@@ -51,7 +51,7 @@ static inline int bulk_readers(const plan *p) {
    the threads that ask for planes (templates/arch/handing.cuh). */
 int bulk_registers(const plan *);
 int bulk_handed(const plan *);
-void bulk_hand_over(plan *); /* chooses it */
+void bulk_hand_over(plan *, bool mends); /* chooses it; `mends`: for planes that are mended */
 
 /* The plan's arrays: those that sums read, then those that are read at the point alone. Returns the
    refusal, or NULL. */
@@ -60,8 +60,10 @@ const char *bulk_lay_arrays(job *, plan *);
 /* Some cells beyond the grid, as far as arrays are read there, are not zeros. */
 bool bulk_has_images(const plan *);
 
-/* The same where rows begin anywhere: in 3D copies bring other rows from beyond an edge. */
-bool bulk_finds_cells(const plan *);
+/* Warps that put what lies beyond an edge into planes whose rows begin anywhere, where copies bring
+   other cells: in 3D, beyond sides that are not fixed. */
+bool bulk_mends(const plan *);
+int bulk_menders(const plan *);
 
 /* What 3D, where threads find them among the cells that they read, does not serve: of a model, and
    of a plan's arrays and the rows that its threads read. Returns the refusal, or NULL. And
@@ -97,7 +99,6 @@ bool bulk_lay_box(const plan *, const plan_array *, int box[AXES]);
 /* Where rows begin anywhere: form.rows_of_pack; whether it holds of all arrays; if so, bytes of a
    slot of them, and how many slots there are, in no more memory than the plan takes else. */
 bool bulk_lay_rows(const plan *, const plan_array *, int box[AXES]);
-bool bulk_could_shift(const plan *); /* but for cells from the other end in 3D */
 bool bulk_is_shifted(const plan *);
 int64_t bulk_shifted_bytes(const plan *);
 int bulk_shifted_slots(const plan *);

@@ -80,7 +80,7 @@ static bool copies_rows(const plan *p, const int64_t size[AXES]) {
     double rows = 1;
     for (int axis = 1; axis < p->facts->model->dims; axis++)
         rows *= (double)size[axis];
-    return plan_takes_spare(p, size) && bulk_could_shift(p) && rows < most &&
+    return plan_takes_spare(p, size) && bulk_is_shifted(p) && rows < most &&
            rows >= p->schedule.vector;
 }
 
@@ -298,8 +298,7 @@ static void wide_cost(plan *p, const int64_t size[AXES], bool images) {
     static const double many_points = 8;
     const double cells = (double)size[p->axes[2]], again = planes_read(p, cells);
     const double tile = (double)p->tile[0] * p->tile[1] * (bulk_is_flat(p) ? p->walk : 1);
-    const bool finds = images && !bulk_is_flat(p);
-    const bool rows = copies_rows(p, size) && (!finds || bulk_is_shifted(p));
+    const bool rows = copies_rows(p, size), finds = images && !bulk_is_flat(p) && !rows;
     const asked a = count_asked(p);
     const double reads = (rows ? a.cells : a.packs) / points;
     e->blocks_resident = plan_resident(p);

@@ -75,10 +75,6 @@ bool bulk_has_images(const plan *p) {
     return reads_beyond(p->facts->model, false);
 }
 
-bool bulk_finds_cells(const plan *p) {
-    return bulk_has_images(p) ||
-           (!bulk_is_flat(p) && reads_beyond(p->facts->model, true));
-}
 
 /* In 3D threads find images among the cells that they read. */
 const char *bulk_refuse_images(const model *m) {
@@ -214,7 +210,7 @@ void bulk_needs(const plan *p, program_needs *n) {
 enum {
     LEAST_SLOTS = 2,
     MOST_SLOTS = 8,  /* as planes are shorter, there may be room for more */
-    MOST_AROUND = 64 /* columns and rows around a thread's points, a bit each */
+    MOST_BEFORE = 32 /* columns before a thread's points, a bit each */
 };
 
 /* Cells of a row of a copy, and rows. */
@@ -238,32 +234,54 @@ int64_t bulk_shifted_bytes(const plan *p) {
     return bytes;
 }
 
-int bulk_shifted_slots(const plan *p) {
-    if (bulk_is_flat(p))
-        return 1;
-    const int64_t slots = (int64_t)p->shared_bytes / (bulk_shifted_bytes(p) + BULK_SLOT_BYTES);
-    return slots < MOST_SLOTS ? (int)slots : MOST_SLOTS;
+/* Bytes of so many slots with their barriers, and of what warps keep that put cells from beyond an
+   edge into them (templates/bulk_mending.cuh). */
+static int64_t slots_bytes(const plan *p, int slots) {
+    enum { BARRIER = 8, CELL = 8 };
+    const bool mends = bulk_menders(p) > 0;
+    int64_t cells = 0;
+    for (int i = 0; i < p->array_count; i++) {
+        const plan_array *a = &p->arrays[i];
+        const int x = a->low[0] + a->high[0], y = a->low[1] + a->high[1];
+        cells += x * (p->tile[1] + y) + y * (p->tile[0] + x);
+    }
+    return slots * (bulk_shifted_bytes(p) + BULK_SLOT_BYTES + (mends ? BARRIER : 0)) +
+           (mends ? CELL * cells : 0);
 }
 
-/* Not served are arrays whose rows take more room so than there is, too many arrays, and sums whose
-   point makes something of its place. */
-bool bulk_could_shift(const plan *p) {
+int bulk_shifted_slots(const plan *p) {
+    int slots = bulk_is_flat(p) ? 1 : MOST_SLOTS;
+    while (slots > 1 && slots_bytes(p, slots) > (int64_t)p->shared_bytes)
+        slots--;
+    return slots;
+}
+
+/* Not served are too many arrays, and sums whose point makes something of its place. */
+static bool are_served(const plan *p) {
+    return p->low[0] <= MOST_BEFORE && p->facts->model->positions == 0 &&
+           p->array_count == p->summed &&
+           p->array_count * p->schedule.vector <= PROGRAM_MOST_MAPS;
+}
+
+bool bulk_mends(const plan *p) {
+    return !bulk_is_flat(p) && reads_beyond(p->facts->model, true) && are_served(p);
+}
+
+int bulk_menders(const plan *p) {
+    return bulk_mends(p) ? (p->block[0] - bulk_readers(p)) / WARP - 1 : 0;
+}
+
+/* Nor are arrays whose rows take more room so than there is. */
+bool bulk_is_shifted(const plan *p) {
     const int least = bulk_is_flat(p) ? 1 : LEAST_SLOTS;
-    const int around = p->low[0] + (bulk_is_flat(p) ? 0 : p->low[1] + bulk_rows(p) + p->high[1]);
-    bool all = around <= MOST_AROUND && p->facts->model->positions == 0 &&
-               p->array_count == p->summed &&
-               p->array_count * p->schedule.vector <= PROGRAM_MOST_MAPS &&
-               (int64_t)p->shared_bytes >= least * (bulk_shifted_bytes(p) + BULK_SLOT_BYTES);
+    bool all = are_served(p) && (!bulk_mends(p) || bulk_menders(p) > 0) &&
+               (int64_t)p->shared_bytes >= slots_bytes(p, least);
     for (int i = 0; i < p->array_count; i++) {
         int box[AXES];
         lay(p, &p->arrays[i], box);
         all &= box[0] <= BULK_MOST_EXTENT;
     }
     return all;
-}
-
-bool bulk_is_shifted(const plan *p) {
-    return bulk_could_shift(p) && !bulk_has_ends(p, 0) && !bulk_has_ends(p, 1);
 }
 
 bool bulk_lay_rows(const plan *p, const plan_array *a, int box[AXES]) {

@@ -7,7 +7,7 @@
 enum {
     REGISTER_STEP = 8,
     GROUP = 4 * WARP, /* threads that hand registers over together, and what they keep */
-    KEPT_REGISTERS = 24
+    KEPT_REGISTERS = 32
 };
 
 /* Registers of each of so many threads of a block, where a multiprocessor has so many blocks: its
@@ -35,13 +35,14 @@ int bulk_registers(const plan *p) {
 /* A group of four warps asks for planes instead of one where threads that make points need
    registers that it can hand over; threads that find images do. Cubins of sm_90 alone are made so.
    25-point star, double, a block of 16 warps a multiprocessor: 112 instead of 96. */
-void bulk_hand_over(plan *p) {
+void bulk_hand_over(plan *p, bool mends) {
     const int readers = bulk_readers(p), asking = p->block[0], has = bulk_registers(p);
     if (bulk_is_flat(p) || !gpu_same_arch("sm_90", p->gpu->arch) || p->blocks > 1 ||
-        (has >= p->estimate.registers + REGISTER_STEP && !bulk_has_images(p)) ||
+        (has >= p->estimate.registers + REGISTER_STEP && !bulk_has_images(p) &&
+         !mends) ||
         readers % GROUP != 0 || readers + GROUP > MAX_THREADS)
         return;
     p->block[0] = readers + GROUP;
-    if (bulk_handed(p) <= has)
+    if (bulk_handed(p) < has + !mends) /* mends: two warps more do so */
         p->block[0] = asking;
 }

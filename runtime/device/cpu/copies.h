@@ -11,8 +11,9 @@ struct alignas(64) TensorMap {
 template <class T> __forceinline__ int line_lead(const T *data) {
     return int(reinterpret_cast<unsigned long long>(data) % 16 / sizeof(T));
 }
-template <int slots, int readers> struct Slots {
+template <int slots, int readers, int menders = 0> struct Slots {
     unsigned count = 0;
+    bool meets_menders = false;
 
     static constexpr int words = 0;
 
@@ -48,10 +49,18 @@ template <int slots, int readers> struct Slots {
                 }
     }
     __forceinline__ void sent() const {
-        __syncthreads();
+        await_filled();
     }
     __forceinline__ void await_filled() const {
         __syncthreads();
+        if (meets_menders)
+            __syncthreads();
+    }
+    __forceinline__ void mended() const {
+        __syncthreads();
+    }
+    __forceinline__ void others_mend(bool) {
+        meets_menders = true;
     }
     __forceinline__ int before(int turns) const {
         return int((count + slots - turns) % slots);
