@@ -12,17 +12,22 @@
 #if defined(PLAN_MENDERS)
 constexpr int mending_threads = PLAN_MENDERS * warp_size;
 
-// A cell beyond an edge: its row and column in the box, and the cell of the grid that stands for it,
-// counted from its plane's first; or, below 0, which side gives its value.
+// A cell beyond an edge, in one word: its place in a slot, and what stands for it: a place; a cell of the
+// grid, counted from its plane's first; or, below 0, which side gives its value. A place is where a cell
+// would lie if its row began with a pack, and how far further that row begins than the tile's first.
 struct Mended {
-    long long bits;
-    static constexpr int row_bits = 9, column_bits = 9;
-    __device__ __forceinline__ static Mended of(int row, int column, Index from) {
-        return {from * (Index(1) << (row_bits + column_bits)) + (row << column_bits) + column};
+    long long word;
+    static constexpr int further_bits = 3, place_bits = 20;
+    static constexpr int nobody = -1, given = -2; // less the side's number
+
+    static __device__ __forceinline__ Mended of(int place, Index from) {
+        return {from * (Index(1) << place_bits) + place};
     }
-    __device__ __forceinline__ int column() const { return int(bits) & ((1 << column_bits) - 1); }
-    __device__ __forceinline__ int row() const { return int(bits) >> column_bits & ((1 << row_bits) - 1); }
-    __device__ __forceinline__ Index from() const { return bits >> (row_bits + column_bits); }
+    static __device__ __forceinline__ Index in_slot(int place) { return 2 * Index(place); }
+    static __device__ __forceinline__ Index in_grid(Index offset) { return 2 * offset + 1; }
+
+    __device__ __forceinline__ int place() const { return int(word) & ((1 << place_bits) - 1); }
+    __device__ __forceinline__ Index from() const { return word >> place_bits; }
 };
 
 // Those that a block reads of an array.
@@ -31,8 +36,12 @@ template <int array> struct Mending {
     using B = Box<array>;
     static constexpr int width = A::low_x + plan::tile_x + A::high_x;
     static constexpr int most = (A::low_x + A::high_x) * B::rows + (A::low_y + A::high_y) * width;
-    static constexpr Index nobody = -1 - 4; // no side's number
-    static_assert(B::rows <= 1 << Mended::row_bits && width <= 1 << Mended::column_bits, "they fit");
+    static_assert(B::slot <= 1 << (Mended::place_bits - Mended::further_bits) && plan::vector <= 8, "they fit");
+
+    // Where nobody reads beyond both axes: of the tile's rows and columns alone.
+    static constexpr int skipped_rows = plan::corners ? 0 : A::low_y, rows = plan::corners ? B::rows : plan::tile_y;
+    static constexpr int skipped_columns = plan::corners ? 0 : A::low_x,
+                         columns = plan::corners ? width : plan::tile_x;
 
     const Index size_x, size_y, first_x, first_y; // of the grid; where the box begins
     const int left, right, below, above;          // columns and rows beyond the edges
@@ -49,34 +58,49 @@ template <int array> struct Mending {
           left(reach<0, 0>(-first_x, A::low_x)),
           right(reach<0, 1>(first_x + width - size_x, A::high_x)),
           below(reach<1, 0>(-first_y, A::low_y)),
-          above(reach<1, 1>(first_y + B::rows - size_y, A::high_y)), of_columns((left + right) * B::rows),
-          count(of_columns + (below + above) * width) {
+          above(reach<1, 1>(first_y + B::rows - size_y, A::high_y)), of_columns((left + right) * rows),
+          count(of_columns + (below + above) * columns) {
     }
-    // What stands for coordinate i, which may lie beyond an edge; false: `from` is which side gives it.
+    // What stands for coordinate i, which may lie beyond an edge; false: a side gives the value.
     template <int axis>
     __device__ __forceinline__ bool stand_for(const Arguments &a, Index &i, Index &from) const {
-        from = -1 - 2 * axis - (i < 0 ? 0 : 1);
+        from = Mended::given - 2 * axis - (i < 0 ? 0 : 1);
         [[maybe_unused]] Real value = 0;
         return resolve_of<axis, array>(a, i, value);
     }
     // Number i of them.
     __device__ __forceinline__ Mended find(const Arguments &a, int i) const {
         const bool is_column = i < of_columns;
-        const int each = is_column ? left + right : width, k = is_column ? i : i - of_columns;
+        const int each = is_column ? left + right : columns, k = is_column ? i : i - of_columns;
         const int major = k / each, minor = k % each;
-        Index x = is_column ? (minor < left ? minor - left : size_x + (minor - left)) : first_x + minor;
-        Index y = !is_column ? (major < below ? major - below : size_y + (major - below)) : first_y + major;
-        const Index column = x - first_x, row = y - first_y;
+        Index x = !is_column       ? first_x + skipped_columns + minor
+                  : minor < left ? minor - left
+                                 : size_x + (minor - left);
+        Index y = is_column         ? first_y + skipped_rows + major
+                  : major < below ? major - below
+                                  : size_y + (major - below);
         const bool beyond_x = x < 0 || x >= size_x, beyond_y = y < 0 || y >= size_y;
-        Index from = 0;
-        if (column >= 0 && column < width && row >= 0 && row < B::rows && is_column != beyond_y &&
-            (!beyond_x || is_column || plan::corners) && x >= -A::low_x && x < size_x + A::high_x &&
-            y >= -A::low_y && y < size_y + A::high_y) {
-            if (stand_for<0>(a, x, from) && stand_for<1>(a, y, from))
-                from = y * a.grid[A::grid].stride_y + x;
-            return Mended::of(int(row), int(column), from);
-        }
-        return Mended::of(0, 0, nobody);
+        if (!lies_in_box(x, y) || is_column == beyond_y || (beyond_x && !is_column && !plan::corners) ||
+            x < -A::low_x || x >= size_x + A::high_x || y < -A::low_y || y >= size_y + A::high_y)
+            return Mended::of(0, Mended::nobody);
+        const int place = place_of(a, y, x);
+        Index from;
+        if (stand_for<0>(a, x, from) && stand_for<1>(a, y, from))
+            from = lies_in_box(x, y) ? Mended::in_slot(place_of(a, y, x))
+                                     : Mended::in_grid(y * a.grid[A::grid].stride_y + x);
+        return Mended::of(place, from);
+    }
+    __device__ __forceinline__ bool lies_in_box(Index x, Index y) const {
+        return x >= first_x && x - first_x < width && y >= first_y && y - first_y < B::rows;
+    }
+    __device__ __forceinline__ int place_of(const Arguments &a, Index y, Index x) const {
+        const int row = int(y - first_y), column = int(x - first_x);
+        const unsigned further = unsigned(row - A::low_y) * unsigned(a.grid[A::grid].stride_y);
+        return (B::row(row) + column) << Mended::further_bits | int(further % plan::vector);
+    }
+    // Where that is in the slot of a plane.
+    static __device__ __forceinline__ int cell(int place, const Spread &at) {
+        return (place >> Mended::further_bits) + int((at.place[array] + unsigned(place)) % plan::vector);
     }
     // The value of side number `which`.
     template <int n = 0> __device__ __forceinline__ Cell given(const Arguments &a, int which) const {
@@ -109,15 +133,19 @@ template <int array> struct Mending {
                 places[k] = -1;
                 if (i >= count)
                     continue;
-                const Mended cell = all[i];
-                const Index from = cell.from();
-                if (from == nobody)
+                const Mended mended = all[i];
+                const Index from = mended.from();
+                if (from == Mended::nobody)
                     continue;
-                places[k] = at.template cell<array>(0, cell.row() - A::low_y) + cell.column() - A::low_x;
+                places[k] = cell(mended.place(), at);
                 if (from < 0)
-                    cells[k] = given(a, int(-1 - from));
+                    cells[k] = given(a, int(Mended::given - from));
+                else if (z < 0)
+                    cells[k] = value;
+                else if (from % 2 == 0)
+                    cells[k] = slot[cell(int(from / 2), at)];
                 else
-                    cells[k] = z < 0 ? value : Cell(grid.data[z * grid.stride_z + from]);
+                    cells[k] = grid.data[z * grid.stride_z + from / 2];
             }
 #pragma unroll
             for (int k = 0; k < together; ++k)
@@ -126,12 +154,12 @@ template <int array> struct Mending {
         }
     }
     // Puts that value into all others.
-    __device__ __forceinline__ void fill(Cell *slot, const Spread &at, Cell value, int lane) const {
+    __device__ __forceinline__ void fill(const Arguments &a, Cell *slot, const Spread &at, Cell value,
+                                         int lane) const {
         for (int i = lane; i < B::rows * width; i += mending_threads) {
-            const int row = i / width, column = i % width;
-            const Index x = first_x + column, y = first_y + row;
+            const Index x = first_x + i % width, y = first_y + i / width;
             if (x >= 0 && x < size_x && y >= 0 && y < size_y)
-                slot[at.template cell<array>(0, row - A::low_y) + column - A::low_x] = value;
+                slot[cell(place_of(a, y, x), at)] = value;
         }
     }
 };
@@ -172,7 +200,7 @@ __device__ __forceinline__ void mend_plane(const Arguments &a, const Point &orig
         if (!resolve_of<2, array>(a, from, value)) {
             from = -1;
             if constexpr (has_given_planes<array>)
-                mending.fill(to, at, Cell(value), lane);
+                mending.fill(a, to, at, Cell(value), lane);
         }
         mending.put(a, all + first_mended<array>(), to, at, from, Cell(value), lane);
         mend_plane<array + 1>(a, origin, all, shared, slot, at, z, lane);

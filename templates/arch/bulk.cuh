@@ -50,7 +50,11 @@ template <int slots, int readers, int menders = 0> struct Slots {
     }
 
     // By one lane: until nobody reads the slot; how many bytes will come; a box to come.
-    __device__ __forceinline__ void await_free() const { wait(freed + 8 * slot(), turn() ^ 1); }
+    __device__ __forceinline__ void await_free() const {
+        wait(freed + 8 * slot(), turn() ^ 1);
+        if (menders > 0) // their stores come before the copies
+            asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+    }
     __device__ __forceinline__ void expect(int bytes) const {
         asm volatile("mbarrier.arrive.expect_tx.shared.b64 _, [%0], %1;" ::"r"(filled + 8 * slot()),
                      "r"(bytes)
@@ -79,12 +83,9 @@ template <int slots, int readers, int menders = 0> struct Slots {
         return int((count + slots - turns) % slots);
     }
 
-    // By all lanes of a warp that mends: the slot is done, and copies may overwrite it later. By the
-    // warps that fill and read, once, before the first slot: others mend.
-    __device__ __forceinline__ void mended() const {
-        asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
-        arrive(freed + 8 * (slots + slot()));
-    }
+    // By all lanes of a warp that mends: the slot is done. By the warps that fill and read, once, before
+    // the first slot: others mend.
+    __device__ __forceinline__ void mended() const { arrive(freed + 8 * (slots + slot())); }
     __device__ __forceinline__ void others_mend(bool reads) {
         if (reads)
             filled = freed + 8 * slots;

@@ -131,14 +131,18 @@ static const char *check_boxes(job *j, const plan *p) {
     return NULL;
 }
 
+/* Bytes of shared memory that a block can have. */
+static int64_t find_room(const plan *p) {
+    enum { RESERVED = 1024 }; /* that the driver takes of every block */
+    return block_least(p->gpu->shared_per_multiprocessor / p->blocks - RESERVED,
+                       p->gpu->shared_per_block);
+}
+
 static int count_slots(const plan *p) {
-    enum { RESERVED = 1024 }; /* bytes of shared memory that the driver takes of every block */
-    const int64_t room = p->gpu->shared_per_multiprocessor / p->blocks - RESERVED;
     const int most = bulk_is_narrow(p) ? MOST_NARROW_SLOTS + held(p) : MOST_SLOTS;
     int slots = bulk_is_flat(p) ? 1 : most;
     while (slots > LEAST_SLOTS + held(p) &&
-           slots * (bulk_slot_bytes(p) + BULK_SLOT_BYTES) >
-               (room < p->gpu->shared_per_block ? room : p->gpu->shared_per_block))
+           slots * (bulk_slot_bytes(p) + BULK_SLOT_BYTES) > find_room(p))
         slots--;
     return slots;
 }
@@ -176,13 +180,20 @@ static int64_t take_room(plan *p, int64_t most, bool mends) {
     return lay_shared(p, count_slots(p));
 }
 
-/* Walks of which each multiprocessor gets one have all that it has. */
+/* Walks of which each multiprocessor gets one have all that it has; rows that begin anywhere have as
+   many planes on their way as there is room for. */
 static void take_size(plan *p, const int64_t size[AXES]) {
     double covered;
     const double blocks = plan_blocks(p, size, &covered);
-    if (!bulk_is_flat(p))
-        p->shared_bytes = (size_t)take_room(p, (int64_t)ceil(blocks / p->gpu->multiprocessors),
-                                            bulk_mends(p) && plan_takes_spare(p, size));
+    const bool spare = plan_takes_spare(p, size);
+    if (bulk_is_flat(p))
+        return;
+    int64_t bytes = take_room(p, (int64_t)ceil(blocks / p->gpu->multiprocessors),
+                              spare && bulk_mends(p));
+    const int64_t more = bulk_shifted_room(p, find_room(p));
+    if (spare && p->array_count == p->summed && more > bytes)
+        bytes = more;
+    p->shared_bytes = (size_t)bytes;
 }
 
 static const char *fit(job *j, plan *p) {
@@ -222,7 +233,7 @@ static void macros(text *t, const plan *p, bool packs, bool only_written) {
         text_add(t, "#define PLAN_ENDS 1 // planes come with cells from the grid's other end\n");
     if (!packs && bulk_is_shifted(p))
         text_printf(t, "#define PLAN_SHIFTED %d // rows begin anywhere; planes in shared memory\n",
-                    bulk_shifted_slots(p));
+                    bulk_shifted_slots(p, (int64_t)p->shared_bytes));
     if (!packs && bulk_is_shifted(p) && bulk_menders(p) > 0)
         text_printf(t, "#define PLAN_MENDERS %d // warps that put cells from beyond an edge\n",
                     bulk_menders(p));

@@ -97,11 +97,12 @@ bool bulk_asks(const plan *, int array, int y, int *low, int *high);
 bool bulk_lay_box(const plan *, const plan_array *, int box[AXES]);
 
 /* Where rows begin anywhere: form.rows_of_pack; whether it holds of all arrays; if so, bytes of a
-   slot of them, and how many slots there are, in no more memory than the plan takes else. */
+   slot of them, how many slots so many bytes have room for, and the bytes that these take. */
 bool bulk_lay_rows(const plan *, const plan_array *, int box[AXES]);
 bool bulk_is_shifted(const plan *);
 int64_t bulk_shifted_bytes(const plan *);
-int bulk_shifted_slots(const plan *);
+int bulk_shifted_slots(const plan *, int64_t bytes);
+int64_t bulk_shifted_room(const plan *, int64_t most);
 
 /* Fills the estimate. */
 void bulk_cost(plan *, const int64_t size[AXES]);

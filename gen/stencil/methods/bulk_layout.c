@@ -249,11 +249,15 @@ static int64_t slots_bytes(const plan *p, int slots) {
            (mends ? CELL * cells : 0);
 }
 
-int bulk_shifted_slots(const plan *p) {
+int bulk_shifted_slots(const plan *p, int64_t bytes) {
     int slots = bulk_is_flat(p) ? 1 : MOST_SLOTS;
-    while (slots > 1 && slots_bytes(p, slots) > (int64_t)p->shared_bytes)
+    while (slots > 1 && slots_bytes(p, slots) > bytes)
         slots--;
     return slots;
+}
+
+int64_t bulk_shifted_room(const plan *p, int64_t most) {
+    return slots_bytes(p, bulk_shifted_slots(p, most));
 }
 
 /* Not served are too many arrays, and sums whose point makes something of its place. */
