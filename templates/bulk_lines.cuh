@@ -78,7 +78,7 @@ struct Spread {
 #endif
     unsigned place[plan::summed], stride[plan::summed];
 #if defined(PLAN_MENDERS)
-    int plane; // at hand
+    int plane, stands_for[plan::summed]; // the one at hand, and that of the grid, or −1
 #endif
 
     // `z`: the first plane that is read.
@@ -92,10 +92,11 @@ struct Spread {
             outside.begin(origin.x + first_x);
 #endif
             stride[array] = unsigned(grid.stride_y);
-            place[array] =
-                first_place<array>(a) + unsigned(offset(grid, origin.x, y, asked_plane<array>(a, z)));
+            const Index from = asked_plane<array>(a, z);
+            place[array] = first_place<array>(a) + unsigned(offset(grid, origin.x, y, from));
 #if defined(PLAN_MENDERS)
             plane = int(z);
+            stands_for[array] = int(from);
 #endif
             begin<array + 1>(a, origin, first_x, y, z);
         }
@@ -104,8 +105,9 @@ struct Spread {
         if constexpr (array < plan::summed) {
             const unsigned stride_z = unsigned(a.grid[Array<array>::grid].stride_z);
 #if defined(PLAN_MENDERS)
-            place[array] += unsigned(asked_plane<array>(a, plane + 1) - asked_plane<array>(a, plane)) *
-                            stride_z;
+            const int from = int(asked_plane<array>(a, plane + 1));
+            place[array] += unsigned(from - stands_for[array]) * stride_z;
+            stands_for[array] = from;
 #else
             place[array] += stride_z;
 #endif

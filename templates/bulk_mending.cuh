@@ -12,22 +12,19 @@
 #if defined(PLAN_MENDERS)
 constexpr int mending_threads = PLAN_MENDERS * warp_size;
 
-// A cell beyond an edge, in one word: its place in a slot, and what stands for it: a place; a cell of the
-// grid, counted from its plane's first; or, below 0, which side gives its value. A place is where a cell
-// would lie if its row began with a pack, and how far further that row begins than the tile's first.
-struct Mended {
-    long long word;
+// A cell beyond an edge: its place in a slot, and what stands for it. A place is where a cell would lie if
+// its row began with a pack, and how far further that row begins than the tile's first.
+struct alignas(8) Mended {
+    unsigned to;   // the place, and a kind
+    unsigned from; // a place; or the low bits of a cell of the grid, counted from its plane's first
     static constexpr int further_bits = 3, place_bits = 20;
-    static constexpr int nobody = -1, given = -2; // less the side's number
+    // From these kinds on: nothing stands for it, side number `kind - given`, a place, a cell of the grid,
+    // whose high bits it has.
+    static constexpr unsigned nobody = 0, given = 1, in_slot = 5, in_grid = 6;
 
-    static __device__ __forceinline__ Mended of(int place, Index from) {
-        return {from * (Index(1) << place_bits) + place};
-    }
-    static __device__ __forceinline__ Index in_slot(int place) { return 2 * Index(place); }
-    static __device__ __forceinline__ Index in_grid(Index offset) { return 2 * offset + 1; }
-
-    __device__ __forceinline__ int place() const { return int(word) & ((1 << place_bits) - 1); }
-    __device__ __forceinline__ Index from() const { return word >> place_bits; }
+    __device__ __forceinline__ unsigned place() const { return to & ((1u << place_bits) - 1); }
+    __device__ __forceinline__ unsigned kind() const { return to >> place_bits; }
+    __device__ __forceinline__ Index offset() const { return Index(kind() - in_grid) << 32 | from; }
 };
 
 // Those that a block reads of an array.
@@ -63,8 +60,8 @@ template <int array> struct Mending {
     }
     // What stands for coordinate i, which may lie beyond an edge; false: a side gives the value.
     template <int axis>
-    __device__ __forceinline__ bool stand_for(const Arguments &a, Index &i, Index &from) const {
-        from = Mended::given - 2 * axis - (i < 0 ? 0 : 1);
+    __device__ __forceinline__ bool stand_for(const Arguments &a, Index &i, unsigned &kind) const {
+        kind = Mended::given + 2 * axis + (i < 0 ? 0 : 1);
         [[maybe_unused]] Real value = 0;
         return resolve_of<axis, array>(a, i, value);
     }
@@ -82,28 +79,32 @@ template <int array> struct Mending {
         const bool beyond_x = x < 0 || x >= size_x, beyond_y = y < 0 || y >= size_y;
         if (!lies_in_box(x, y) || is_column == beyond_y || (beyond_x && !is_column && !plan::corners) ||
             x < -A::low_x || x >= size_x + A::high_x || y < -A::low_y || y >= size_y + A::high_y)
-            return Mended::of(0, Mended::nobody);
-        const int place = place_of(a, y, x);
-        Index from;
-        if (stand_for<0>(a, x, from) && stand_for<1>(a, y, from))
-            from = lies_in_box(x, y) ? Mended::in_slot(place_of(a, y, x))
-                                     : Mended::in_grid(y * a.grid[A::grid].stride_y + x);
-        return Mended::of(place, from);
+            return {0, 0};
+        const unsigned place = place_of(a, y, x);
+        unsigned kind, from = 0;
+        if (stand_for<0>(a, x, kind) && stand_for<1>(a, y, kind)) {
+            const Index offset = y * a.grid[A::grid].stride_y + x;
+            const bool is_near = lies_in_box(x, y);
+            kind = is_near ? Mended::in_slot : Mended::in_grid + unsigned(offset >> 32);
+            from = is_near ? place_of(a, y, x) : unsigned(offset);
+        }
+        return {kind << Mended::place_bits | place, from};
     }
     __device__ __forceinline__ bool lies_in_box(Index x, Index y) const {
         return x >= first_x && x - first_x < width && y >= first_y && y - first_y < B::rows;
     }
-    __device__ __forceinline__ int place_of(const Arguments &a, Index y, Index x) const {
+    __device__ __forceinline__ unsigned place_of(const Arguments &a, Index y, Index x) const {
         const int row = int(y - first_y), column = int(x - first_x);
         const unsigned further = unsigned(row - A::low_y) * unsigned(a.grid[A::grid].stride_y);
-        return (B::row(row) + column) << Mended::further_bits | int(further % plan::vector);
+        return unsigned(B::row(row) + column) << Mended::further_bits | further % plan::vector;
     }
     // Where that is in the slot of a plane.
-    static __device__ __forceinline__ int cell(int place, const Spread &at) {
-        return (place >> Mended::further_bits) + int((at.place[array] + unsigned(place)) % plan::vector);
+    static __device__ __forceinline__ unsigned cell(unsigned place, const Spread &at) {
+        return (place >> Mended::further_bits) + (at.place[array] + place) % plan::vector;
     }
     // The value of side number `which`.
-    template <int n = 0> __device__ __forceinline__ Cell given(const Arguments &a, int which) const {
+    template <int n = 0>
+    static __device__ __forceinline__ Cell given(const Arguments &a, unsigned which) {
         if constexpr (n < 4) {
             constexpr Boundary kind = kind_of<array, n / 2, n % 2>();
             if constexpr (kind == Boundary::constant)
@@ -118,39 +119,34 @@ template <int array> struct Mending {
             return 0;
         }
     }
-    // Puts them into a plane. `z`: the one that stands for it; −1: none does, and all its cells have a
-    // value.
-    __device__ __forceinline__ void put(const Arguments &a, const Mended *all, Cell *slot, const Spread &at,
-                                        Index z, Cell value, int lane) const {
+    // Puts `count` of them into a plane, for which at.stands_for stands. `value`: of planes for which none
+    // does.
+    static __device__ __forceinline__ void put(const Arguments &a, const Mended *all, int count, Cell *slot,
+                                               const Spread &at, Cell value, int lane) {
         constexpr int together = 4; // loads on their way
         const Grid &grid = a.grid[A::grid];
+        const int z = at.stands_for[array];
         for (int first = lane; first < count; first += together * mending_threads) {
             Cell cells[together];
-            int places[together];
+            Mended mended[together];
 #pragma unroll
             for (int k = 0; k < together; ++k) {
                 const int i = first + k * mending_threads;
-                places[k] = -1;
-                if (i >= count)
-                    continue;
-                const Mended mended = all[i];
-                const Index from = mended.from();
-                if (from == Mended::nobody)
-                    continue;
-                places[k] = cell(mended.place(), at);
-                if (from < 0)
-                    cells[k] = given(a, int(Mended::given - from));
+                mended[k] = i < count ? all[i] : Mended{0, 0};
+                const unsigned kind = mended[k].kind();
+                if (kind < Mended::in_slot)
+                    cells[k] = given(a, kind - Mended::given);
                 else if (z < 0)
                     cells[k] = value;
-                else if (from % 2 == 0)
-                    cells[k] = slot[cell(int(from / 2), at)];
+                else if (kind == Mended::in_slot)
+                    cells[k] = slot[cell(mended[k].from, at)];
                 else
-                    cells[k] = grid.data[z * grid.stride_z + from / 2];
+                    cells[k] = grid.data[z * grid.stride_z + mended[k].offset()];
             }
 #pragma unroll
             for (int k = 0; k < together; ++k)
-                if (places[k] >= 0)
-                    slot[places[k]] = cells[k];
+                if (mended[k].kind() != Mended::nobody)
+                    slot[cell(mended[k].place(), at)] = cells[k];
         }
     }
     // Puts that value into all others.
@@ -179,31 +175,34 @@ template <int array> __device__ constexpr int first_mended() {
     else
         return first_mended<array - 1>() + Mending<array - 1>::most;
 }
+// Finds a lane's own, and how many there are of each array.
 template <int array = 0>
-__device__ __forceinline__ void find_mended(const Arguments &a, const Point &origin, Mended *all, int lane) {
+__device__ __forceinline__ void find_mended(const Arguments &a, const Point &origin, Mended *all, int lane,
+                                            int (&counts)[plan::summed]) {
     if constexpr (array < plan::summed) {
         const Mending<array> mending(a, origin);
+        counts[array] = mending.count;
         for (int i = lane; i < mending.count; i += mending_threads)
             all[first_mended<array>() + i] = mending.find(a, i);
-        find_mended<array + 1>(a, origin, all, lane);
+        find_mended<array + 1>(a, origin, all, lane, counts);
     }
 }
 template <int array = 0>
 __device__ __forceinline__ void mend_plane(const Arguments &a, const Point &origin, const Mended *all,
-                                           Cell *shared, int slot, const Spread &at, Index z, int lane) {
+                                           const int (&counts)[plan::summed], Cell *shared, int slot,
+                                           const Spread &at, int lane) {
     if constexpr (array < plan::summed) {
         using B = Box<array>;
         Cell *const to = shared + B::shared + slot * B::slot;
-        const Mending<array> mending(a, origin);
         Real value = 0;
-        Index from = z;
-        if (!resolve_of<2, array>(a, from, value)) {
-            from = -1;
-            if constexpr (has_given_planes<array>)
-                mending.fill(a, to, at, Cell(value), lane);
-        }
-        mending.put(a, all + first_mended<array>(), to, at, from, Cell(value), lane);
-        mend_plane<array + 1>(a, origin, all, shared, slot, at, z, lane);
+        if constexpr (has_given_planes<array>)
+            if (at.stands_for[array] < 0) {
+                Index z = at.plane;
+                resolve_of<2, array>(a, z, value);
+                Mending<array>(a, origin).fill(a, to, at, Cell(value), lane);
+            }
+        Mending<array>::put(a, all + first_mended<array>(), counts[array], to, at, Cell(value), lane);
+        mend_plane<array + 1>(a, origin, all, counts, shared, slot, at, lane);
     }
 }
 
@@ -212,12 +211,13 @@ template <class Planes>
 __device__ __forceinline__ void mend(const Arguments &a, Cell *shared, Mended *all, Planes &slots,
                                      const Point &origin, int planes) {
     const int lane = int(threadIdx.x) - plan::readers - warp_size;
-    find_mended(a, origin, all, lane);
+    int counts[plan::summed];
+    find_mended(a, origin, all, lane, counts);
     Spread at;
     at.begin(a, origin, 0, origin.y, origin.z - plan::low_z);
     for (int k = 0; k < planes; ++k) {
         slots.await_filled();
-        mend_plane(a, origin, all, shared, slots.slot(), at, origin.z - plan::low_z + k, lane);
+        mend_plane(a, origin, all, counts, shared, slots.slot(), at, lane);
         slots.mended();
         slots.next();
         at.advance(a);

@@ -81,15 +81,6 @@ bool bulk_asks(const plan *p, int array, int y, int *low, int *high) {
 
 /* ---- the plan ------------------------------------------------------------------------------- */
 
-/* In 3D a warp asks for the planes, and another may put cells into them. */
-static int all_threads(const plan *p) {
-    enum { ASKING = WARP, MENDING = 2 * WARP };
-    const int readers = bulk_readers(p);
-    if (bulk_is_flat(p))
-        return readers;
-    return readers + (bulk_mends(p) && readers + MENDING <= MAX_THREADS ? MENDING : ASKING);
-}
-
 static const char *lay_threads(job *j, plan *p) {
     const int rows = bulk_rows(p), line = line_bytes(p) / bulk_cell_bytes(p);
     if (p->schedule.vector * bulk_cell_bytes(p) != MAX_PACK_BYTES)
@@ -112,7 +103,7 @@ static const char *lay_threads(job *j, plan *p) {
                          "a block has at most %d threads; take a smaller tile, or more rows a "
                          "thread",
                          MAX_THREADS - WARP);
-    p->block[0] = all_threads(p);
+    p->block[0] = bulk_threads(p, false);
     p->block[1] = p->block[2] = 1;
     return NULL;
 }
@@ -170,13 +161,14 @@ static int64_t registers(const plan *p) {
 /* Threads, registers and shared memory of as many blocks of a multiprocessor as there is room for,
    but no more than `most`. `mends`: planes are mended. Returns the bytes of shared memory. */
 static int64_t take_room(plan *p, int64_t most, bool mends) {
-    p->block[0] = all_threads(p);
+    p->block[0] = bulk_threads(p, mends);
     p->blocks = (int)block_least(plan_resident_by_registers(p), most);
     while (p->blocks > 1 &&
            p->blocks * ((LEAST_SLOTS + held(p)) * bulk_slot_bytes(p) + BULK_SLOT_BYTES) >
                p->gpu->shared_per_multiprocessor)
         p->blocks--;
-    bulk_hand_over(p, mends);
+    if (!mends)
+        bulk_hand_over(p);
     return lay_shared(p, count_slots(p));
 }
 

@@ -47,11 +47,14 @@ static inline int bulk_readers(const plan *p) {
     return p->tile[0] / p->schedule.vector * (p->tile[1] / bulk_rows(p)) * bulk_groups(p);
 }
 
+/* Threads of a block. `mends`: planned for rows that begin anywhere. */
+int bulk_threads(const plan *, bool mends);
+
 /* Registers that a thread that makes points has; those of them, if any, that it takes over from
    the threads that ask for planes (templates/arch/handing.cuh). */
 int bulk_registers(const plan *);
 int bulk_handed(const plan *);
-void bulk_hand_over(plan *, bool mends); /* chooses it; `mends`: for planes that are mended */
+void bulk_hand_over(plan *); /* chooses it */
 
 /* The plan's arrays: those that sums read, then those that are read at the point alone. Returns the
    refusal, or NULL. */

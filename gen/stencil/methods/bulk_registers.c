@@ -1,5 +1,6 @@
-/* The registers that the threads of the method bulk have. Takes: a plan whose blocks are laid.
-   Makes: which threads hand registers over, and how many others have then. */
+/* The threads of the method bulk besides those that make points, and the registers that these have.
+   Takes: a plan whose tile is laid. Makes: how many warps there are, which of them hand registers
+   over, and how many others have then. */
 #include "gen/stencil/methods/bulk.h"
 
 #include "gen/stencil/search.h"
@@ -18,10 +19,42 @@ static int launched(int threads, int blocks) {
            REGISTER_STEP;
 }
 
+/* In 3D a warp asks for the planes. Another puts cells from beyond an edge into them where rows begin
+   anywhere, or, if they do in the grid that is planned for, so many that each has few: they should be
+   ready before the others are with the plane before. */
+int bulk_threads(const plan *p, bool mends) {
+    enum { EACH = 4 * WARP, GROUPS = 2 };
+    const int readers = bulk_readers(p), warps = readers / WARP;
+    int cells = 0, menders = bulk_mends(p);
+    if (bulk_is_flat(p))
+        return readers;
+    for (int i = 0; i < p->array_count && mends; i++) {
+        const plan_array *a = &p->arrays[i];
+        cells += larger(a->low[0], a->high[0]) * p->tile[1] +
+                 larger(a->low[1], a->high[1]) * p->tile[0];
+    }
+    menders = larger(menders, smaller((cells + EACH - 1) / EACH, GROUPS * BULK_PARTS));
+    while (mends && (warps + 1 + menders) % BULK_PARTS != 0)
+        menders++;
+    while (menders > BULK_PARTS && (readers + (1 + menders) * WARP > MAX_THREADS ||
+                                    launched(readers + (1 + menders) * WARP, 1) < p->estimate.registers))
+        menders -= BULK_PARTS;
+    if (readers + (1 + menders) * WARP > MAX_THREADS)
+        menders = 0;
+    return readers + (1 + menders) * WARP;
+}
+
+/* Cubins of sm_90 alone are made so. */
+static bool can_hand_over(const plan *p) {
+    const int readers = bulk_readers(p);
+    return !bulk_is_flat(p) && gpu_same_arch("sm_90", p->gpu->arch) && p->blocks == 1 &&
+           readers % GROUP == 0 && readers + GROUP <= MAX_THREADS;
+}
+
 /* What all warps of a group have together, but for those that the group that asks keeps. */
 int bulk_handed(const plan *p) {
     const int groups = bulk_readers(p) / GROUP;
-    if (bulk_is_flat(p) || p->block[0] != bulk_readers(p) + GROUP)
+    if (!can_hand_over(p) || p->block[0] != bulk_readers(p) + GROUP)
         return 0;
     const int all = (groups + 1) * launched(p->block[0], p->blocks);
     return (all - KEPT_REGISTERS) / groups / REGISTER_STEP * REGISTER_STEP;
@@ -33,16 +66,13 @@ int bulk_registers(const plan *p) {
 }
 
 /* A group of four warps asks for planes instead of one where threads that make points need
-   registers that it can hand over; threads that find images do. Cubins of sm_90 alone are made so.
-   25-point star, double, a block of 16 warps a multiprocessor: 112 instead of 96. */
-void bulk_hand_over(plan *p, bool mends) {
-    const int readers = bulk_readers(p), asking = p->block[0], has = bulk_registers(p);
-    if (bulk_is_flat(p) || !gpu_same_arch("sm_90", p->gpu->arch) || p->blocks > 1 ||
-        (has >= p->estimate.registers + REGISTER_STEP && !bulk_has_images(p) &&
-         !mends) ||
-        readers % GROUP != 0 || readers + GROUP > MAX_THREADS)
+   registers that it can hand over; threads that find images do. 25-point star, double, a block of 16 warps a multiprocessor: 112 instead of 96. */
+void bulk_hand_over(plan *p) {
+    const int asking = p->block[0], has = bulk_registers(p);
+    if (!can_hand_over(p) ||
+        (has >= p->estimate.registers + REGISTER_STEP && !bulk_has_images(p)))
         return;
-    p->block[0] = readers + GROUP;
-    if (bulk_handed(p) < has + !mends) /* mends: two warps more do so */
+    p->block[0] = bulk_readers(p) + GROUP;
+    if (bulk_handed(p) <= has)
         p->block[0] = asking;
 }
