@@ -12,14 +12,15 @@
 #if defined(PLAN_MENDERS)
 constexpr int mending_threads = PLAN_MENDERS * warp_size;
 
-// A cell beyond an edge: its place in a slot, and what stands for it. A place is where a cell would lie if
-// its row began with a pack, and how far further that row begins than the tile's first.
+// A cell beyond an edge, or the first of a row: its place in a slot, and what stands for it. A place is
+// where a cell would lie if its row began with a pack, and how far further that row begins than the tile's
+// first.
 struct alignas(8) Mended {
     unsigned to;   // the place, and a kind
     unsigned from; // a place; or the low bits of a cell of the grid, counted from its plane's first
     static constexpr int further_bits = 3, place_bits = 20;
-    // From these kinds on: nothing stands for it, side number `kind - given`, a place, a cell of the grid,
-    // whose high bits it has.
+    // From these kinds on: nobody reads it, side number `kind - given` gives its value, a place stands for
+    // it, a cell of the grid, whose high bits the kind has.
     static constexpr unsigned nobody = 0, given = 1, in_slot = 5, in_grid = 6;
 
     __device__ __forceinline__ unsigned place() const { return to & ((1u << place_bits) - 1); }
@@ -27,22 +28,22 @@ struct alignas(8) Mended {
     __device__ __forceinline__ Index offset() const { return Index(kind() - in_grid) << 32 | from; }
 };
 
-// Those that a block reads of an array.
+// Those that a block reads of an array: cells left and right of the grid's columns, one by one, and rows
+// before its first and after its last.
 template <int array> struct Mending {
     using A = Array<array>;
     using B = Box<array>;
     static constexpr int width = A::low_x + plan::tile_x + A::high_x;
-    static constexpr int most = (A::low_x + A::high_x) * B::rows + (A::low_y + A::high_y) * width;
+    static constexpr int most_cells = (A::low_x + A::high_x) * B::rows, most_rows = A::low_y + A::high_y;
     static_assert(B::slot <= 1 << (Mended::place_bits - Mended::further_bits) && plan::vector <= 8, "they fit");
-
     // Where nobody reads beyond both axes: of the tile's rows and columns alone.
-    static constexpr int skipped_rows = plan::corners ? 0 : A::low_y, rows = plan::corners ? B::rows : plan::tile_y;
-    static constexpr int skipped_columns = plan::corners ? 0 : A::low_x,
+    static constexpr int first_row = plan::corners ? 0 : A::low_y, rows = plan::corners ? B::rows : plan::tile_y;
+    static constexpr int first_column = plan::corners ? 0 : A::low_x,
                          columns = plan::corners ? width : plan::tile_x;
 
     const Index size_x, size_y, first_x, first_y; // of the grid; where the box begins
     const int left, right, below, above;          // columns and rows beyond the edges
-    const int of_columns, count;                  // the first are of columns, the others of rows
+    const int begin, end;                         // columns of the grid, as the box counts them
 
     template <int axis, int side>
     static __device__ __forceinline__ int reach(Index cells, int most) {
@@ -55,9 +56,12 @@ template <int array> struct Mending {
           left(reach<0, 0>(-first_x, A::low_x)),
           right(reach<0, 1>(first_x + width - size_x, A::high_x)),
           below(reach<1, 0>(-first_y, A::low_y)),
-          above(reach<1, 1>(first_y + B::rows - size_y, A::high_y)), of_columns((left + right) * rows),
-          count(of_columns + (below + above) * columns) {
+          above(reach<1, 1>(first_y + B::rows - size_y, A::high_y)),
+          begin(int(max(-first_x, Index(first_column)))),
+          end(int(min(size_x - first_x, Index(first_column + columns)))) {
     }
+    __device__ __forceinline__ int cells() const { return (left + right) * rows; }
+
     // What stands for coordinate i, which may lie beyond an edge; false: a side gives the value.
     template <int axis>
     __device__ __forceinline__ bool stand_for(const Arguments &a, Index &i, unsigned &kind) const {
@@ -65,41 +69,37 @@ template <int array> struct Mending {
         [[maybe_unused]] Real value = 0;
         return resolve_of<axis, array>(a, i, value);
     }
-    // Number i of them.
-    __device__ __forceinline__ Mended find(const Arguments &a, int i) const {
-        const bool is_column = i < of_columns;
-        const int each = is_column ? left + right : columns, k = is_column ? i : i - of_columns;
-        const int major = k / each, minor = k % each;
-        Index x = !is_column       ? first_x + skipped_columns + minor
-                  : minor < left ? minor - left
-                                 : size_x + (minor - left);
-        Index y = is_column         ? first_y + skipped_rows + major
-                  : major < below ? major - below
-                                  : size_y + (major - below);
-        const bool beyond_x = x < 0 || x >= size_x, beyond_y = y < 0 || y >= size_y;
-        if (!lies_in_box(x, y) || is_column == beyond_y || (beyond_x && !is_column && !plan::corners) ||
-            x < -A::low_x || x >= size_x + A::high_x || y < -A::low_y || y >= size_y + A::high_y)
+    __device__ __forceinline__ Mended find(const Arguments &a, Index x, Index y) const {
+        if (!lies_in_box(x, y) || y < -A::low_y || y >= size_y + A::high_y)
             return {0, 0};
-        const unsigned place = place_of(a, y, x);
+        const unsigned place = place_of(a, x, y);
         unsigned kind, from = 0;
         if (stand_for<0>(a, x, kind) && stand_for<1>(a, y, kind)) {
             const Index offset = y * a.grid[A::grid].stride_y + x;
             const bool is_near = lies_in_box(x, y);
             kind = is_near ? Mended::in_slot : Mended::in_grid + unsigned(offset >> 32);
-            from = is_near ? place_of(a, y, x) : unsigned(offset);
+            from = is_near ? place_of(a, x, y) : unsigned(offset);
         }
         return {kind << Mended::place_bits | place, from};
+    }
+    __device__ __forceinline__ Mended find_cell(const Arguments &a, int i) const {
+        const int column = i % (left + right);
+        return find(a, column < left ? column - left : size_x + (column - left),
+                    first_y + first_row + i / (left + right));
+    }
+    __device__ __forceinline__ Mended find_row(const Arguments &a, int i) const {
+        return find(a, first_x + begin, i < below ? i - below : size_y + (i - below));
     }
     __device__ __forceinline__ bool lies_in_box(Index x, Index y) const {
         return x >= first_x && x - first_x < width && y >= first_y && y - first_y < B::rows;
     }
-    __device__ __forceinline__ unsigned place_of(const Arguments &a, Index y, Index x) const {
+    __device__ __forceinline__ unsigned place_of(const Arguments &a, Index x, Index y) const {
         const int row = int(y - first_y), column = int(x - first_x);
         const unsigned further = unsigned(row - A::low_y) * unsigned(a.grid[A::grid].stride_y);
         return unsigned(B::row(row) + column) << Mended::further_bits | further % plan::vector;
     }
     // Where that is in the slot of a plane.
-    static __device__ __forceinline__ unsigned cell(unsigned place, const Spread &at) {
+    static __device__ __forceinline__ unsigned place_in(unsigned place, const Spread &at) {
         return (place >> Mended::further_bits) + (at.place[array] + place) % plan::vector;
     }
     // The value of side number `which`.
@@ -119,43 +119,67 @@ template <int array> struct Mending {
             return 0;
         }
     }
-    // Puts `count` of them into a plane, for which at.stands_for stands. `value`: of planes for which none
-    // does.
-    static __device__ __forceinline__ void put(const Arguments &a, const Mended *all, int count, Cell *slot,
-                                               const Spread &at, Cell value, int lane) {
-        constexpr int together = 4; // loads on their way
+    // Where the cell is that stands for one; NULL: none does, and `value`, which is that of planes for which
+    // none does, becomes what the side gives.
+    static __device__ __forceinline__ const Cell *find_source(const Arguments &a, const Mended &cell,
+                                                              const Cell *slot, const Spread &at,
+                                                              Cell &value) {
         const Grid &grid = a.grid[A::grid];
+        const unsigned kind = cell.kind();
         const int z = at.stands_for[array];
-        for (int first = lane; first < count; first += together * mending_threads) {
-            Cell cells[together];
-            Mended mended[together];
-#pragma unroll
-            for (int k = 0; k < together; ++k) {
-                const int i = first + k * mending_threads;
-                mended[k] = i < count ? all[i] : Mended{0, 0};
-                const unsigned kind = mended[k].kind();
-                if (kind < Mended::in_slot)
-                    cells[k] = given(a, kind - Mended::given);
-                else if (z < 0)
-                    cells[k] = value;
-                else if (kind == Mended::in_slot)
-                    cells[k] = slot[cell(mended[k].from, at)];
-                else
-                    cells[k] = grid.data[z * grid.stride_z + mended[k].offset()];
-            }
-#pragma unroll
-            for (int k = 0; k < together; ++k)
-                if (mended[k].kind() != Mended::nobody)
-                    slot[cell(mended[k].place(), at)] = cells[k];
+        if (kind < Mended::in_slot)
+            value = given(a, kind - Mended::given);
+        if (kind < Mended::in_slot || z < 0)
+            return nullptr;
+        return kind == Mended::in_slot ? slot + place_in(cell.from, at)
+                                       : grid.data + (z * grid.stride_z + cell.offset());
+    }
+    static __device__ __forceinline__ void put_cells(const Arguments &a, const Mended *all, int count,
+                                                     Cell *slot, const Spread &at, Cell value, int lane) {
+        for (int i = lane; i < count; i += mending_threads) {
+            const Mended cell = all[i];
+            Cell its = value;
+            if (const Cell *const source = find_source(a, cell, slot, at, its))
+                its = *source;
+            if (cell.kind() != Mended::nobody)
+                slot[place_in(cell.place(), at)] = its;
         }
     }
-    // Puts that value into all others.
+    // A row by each warp.
+    static __device__ __forceinline__ void put_rows(const Arguments &a, const Mended *all, int count,
+                                                    int length, Cell *slot, const Spread &at, Cell value,
+                                                    int lane) {
+        constexpr int parts = (columns + warp_size - 1) / warp_size;
+        const int first = lane % warp_size;
+#pragma unroll 1
+        for (int i = lane / warp_size; i < count; i += PLAN_MENDERS) {
+            const Mended row = all[i];
+            if (row.kind() == Mended::nobody)
+                continue;
+            Cell *const to = slot + place_in(row.place(), at) + first;
+            Cell its = value, cells[parts];
+            const Cell *const source = find_source(a, row, slot, at, its);
+#pragma unroll
+            for (int k = 0; k < parts; ++k)
+                cells[k] = its;
+            if (source != nullptr)
+#pragma unroll
+                for (int k = 0; k < parts; ++k)
+                    if (first + k * warp_size < length)
+                        cells[k] = source[first + k * warp_size];
+#pragma unroll
+            for (int k = 0; k < parts; ++k)
+                if (first + k * warp_size < length)
+                    to[k * warp_size] = cells[k];
+        }
+    }
+    // Puts that value into all cells of a plane that lie between the edges of x and y.
     __device__ __forceinline__ void fill(const Arguments &a, Cell *slot, const Spread &at, Cell value,
                                          int lane) const {
         for (int i = lane; i < B::rows * width; i += mending_threads) {
             const Index x = first_x + i % width, y = first_y + i / width;
             if (x >= 0 && x < size_x && y >= 0 && y < size_y)
-                slot[cell(place_of(a, y, x), at)] = value;
+                slot[place_in(place_of(a, x, y), at)] = value;
         }
     }
 };
@@ -163,61 +187,84 @@ template <int array> struct Mending {
 // Whether the block's planes need it.
 template <int array = 0>
 __device__ __forceinline__ bool needs_mending(const Arguments &a, const Point &origin, Index first, Index end) {
-    if constexpr (array < plan::summed)
-        return Mending<array>(a, origin).count > 0 || needs_mending<array + 1>(a, origin, first, end);
-    else
+    if constexpr (array < plan::summed) {
+        const Mending<array> mending(a, origin);
+        return mending.cells() + mending.below + mending.above > 0 ||
+               needs_mending<array + 1>(a, origin, first, end);
+    } else {
         return reaches_given(a, first, end);
+    }
 }
 
 template <int array> __device__ constexpr int first_mended() {
     if constexpr (array == 0)
         return 0;
     else
-        return first_mended<array - 1>() + Mending<array - 1>::most;
+        return first_mended<array - 1>() + Mending<array - 1>::most_cells + Mending<array - 1>::most_rows;
 }
-// Finds a lane's own, and how many there are of each array.
-template <int array = 0>
-__device__ __forceinline__ void find_mended(const Arguments &a, const Point &origin, Mended *all, int lane,
-                                            int (&counts)[plan::summed]) {
-    if constexpr (array < plan::summed) {
-        const Mending<array> mending(a, origin);
-        counts[array] = mending.count;
-        for (int i = lane; i < mending.count; i += mending_threads)
-            all[first_mended<array>() + i] = mending.find(a, i);
-        find_mended<array + 1>(a, origin, all, lane, counts);
+
+// What the lanes of a block found, and of each array how many there are, and the length of rows.
+struct Found {
+    Mended *all;
+    int cells[plan::summed], rows[plan::summed], length[plan::summed];
+
+    template <int array> __device__ __forceinline__ Mended *first_cell() const {
+        return all + first_mended<array>();
     }
-}
-template <int array = 0>
-__device__ __forceinline__ void mend_plane(const Arguments &a, const Point &origin, const Mended *all,
-                                           const int (&counts)[plan::summed], Cell *shared, int slot,
-                                           const Spread &at, int lane) {
-    if constexpr (array < plan::summed) {
-        using B = Box<array>;
-        Cell *const to = shared + B::shared + slot * B::slot;
-        Real value = 0;
-        if constexpr (has_given_planes<array>)
-            if (at.stands_for[array] < 0) {
-                Index z = at.plane;
-                resolve_of<2, array>(a, z, value);
-                Mending<array>(a, origin).fill(a, to, at, Cell(value), lane);
-            }
-        Mending<array>::put(a, all + first_mended<array>(), counts[array], to, at, Cell(value), lane);
-        mend_plane<array + 1>(a, origin, all, counts, shared, slot, at, lane);
+    template <int array> __device__ __forceinline__ Mended *first_row() const {
+        return first_cell<array>() + Mending<array>::most_cells;
     }
-}
+    // Each lane finds what it puts, and each warp its rows.
+    template <int array = 0>
+    __device__ __forceinline__ void begin(const Arguments &a, const Point &origin, int lane) {
+        if constexpr (array < plan::summed) {
+            const Mending<array> mending(a, origin);
+            cells[array] = mending.cells();
+            rows[array] = mending.below + mending.above;
+            length[array] = mending.end - mending.begin;
+            for (int i = lane; i < cells[array]; i += mending_threads)
+                first_cell<array>()[i] = mending.find_cell(a, i);
+            for (int i = lane / warp_size; i < rows[array]; i += PLAN_MENDERS)
+                if (lane % warp_size == 0)
+                    first_row<array>()[i] = mending.find_row(a, i);
+            begin<array + 1>(a, origin, lane);
+        } else {
+            __syncwarp();
+        }
+    }
+    template <int array = 0>
+    __device__ __forceinline__ void put(const Arguments &a, const Point &origin, Cell *shared, int slot,
+                                        const Spread &at, int lane) const {
+        if constexpr (array < plan::summed) {
+            using M = Mending<array>;
+            Cell *const to = shared + Box<array>::shared + slot * Box<array>::slot;
+            Real value = 0;
+            if constexpr (has_given_planes<array>)
+                if (at.stands_for[array] < 0) {
+                    Index z = at.plane;
+                    resolve_of<2, array>(a, z, value);
+                    M(a, origin).fill(a, to, at, Cell(value), lane);
+                }
+            M::put_cells(a, first_cell<array>(), cells[array], to, at, Cell(value), lane);
+            M::put_rows(a, first_row<array>(), rows[array], length[array], to, at, Cell(value), lane);
+            put<array + 1>(a, origin, shared, slot, at, lane);
+        }
+    }
+};
 
 // By the warps that mend: a block's planes. `all`: where they keep what they find.
 template <class Planes>
 __device__ __forceinline__ void mend(const Arguments &a, Cell *shared, Mended *all, Planes &slots,
                                      const Point &origin, int planes) {
     const int lane = int(threadIdx.x) - plan::readers - warp_size;
-    int counts[plan::summed];
-    find_mended(a, origin, all, lane, counts);
+    Found found;
+    found.all = all;
+    found.begin(a, origin, lane);
     Spread at;
     at.begin(a, origin, 0, origin.y, origin.z - plan::low_z);
     for (int k = 0; k < planes; ++k) {
         slots.await_filled();
-        mend_plane(a, origin, all, counts, shared, slots.slot(), at, lane);
+        found.put(a, origin, shared, slots.slot(), at, lane);
         slots.mended();
         slots.next();
         at.advance(a);

@@ -243,7 +243,7 @@ static int64_t slots_bytes(const plan *p, int slots) {
     for (int i = 0; i < p->array_count; i++) {
         const plan_array *a = &p->arrays[i];
         const int x = a->low[0] + a->high[0], y = a->low[1] + a->high[1];
-        cells += x * (p->tile[1] + y) + y * (p->tile[0] + x);
+        cells += x * (p->tile[1] + y) + y;
     }
     return slots * (bulk_shifted_bytes(p) + BULK_SLOT_BYTES + (mends ? BARRIER : 0)) +
            (mends ? CELL * cells : 0);
