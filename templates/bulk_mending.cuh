@@ -16,16 +16,13 @@ constexpr int mending_threads = PLAN_MENDERS * warp_size;
 // where a cell would lie if its row began with a pack, and how far further that row begins than the tile's
 // first.
 struct alignas(8) Mended {
-    unsigned to;   // the place, and a kind
-    unsigned from; // a place; or the low bits of a cell of the grid, counted from its plane's first
+    unsigned to, from; // places; `to` and a kind
     static constexpr int further_bits = 3, place_bits = 20;
-    // From these kinds on: nobody reads it, side number `kind - given` gives its value, a place stands for
-    // it, a cell of the grid, whose high bits the kind has.
-    static constexpr unsigned nobody = 0, given = 1, in_slot = 5, in_grid = 6;
+    // Nobody reads it; side number `kind - given` gives its value; the place stands for it.
+    static constexpr unsigned nobody = 0, given = 1, stands_for = 5;
 
     __device__ __forceinline__ unsigned place() const { return to & ((1u << place_bits) - 1); }
     __device__ __forceinline__ unsigned kind() const { return to >> place_bits; }
-    __device__ __forceinline__ Index offset() const { return Index(kind() - in_grid) << 32 | from; }
 };
 
 // Those that a block reads of an array: cells left and right of the grid's columns, one by one, and rows
@@ -75,10 +72,8 @@ template <int array> struct Mending {
         const unsigned place = place_of(a, x, y);
         unsigned kind, from = 0;
         if (stand_for<0>(a, x, kind) && stand_for<1>(a, y, kind)) {
-            const Index offset = y * a.grid[A::grid].stride_y + x;
-            const bool is_near = lies_in_box(x, y);
-            kind = is_near ? Mended::in_slot : Mended::in_grid + unsigned(offset >> 32);
-            from = is_near ? place_of(a, x, y) : unsigned(offset);
+            kind = Mended::stands_for;
+            from = place_of(a, x, y);
         }
         return {kind << Mended::place_bits | place, from};
     }
@@ -119,30 +114,33 @@ template <int array> struct Mending {
             return 0;
         }
     }
-    // Where the cell is that stands for one; NULL: none does, and `value`, which is that of planes for which
-    // none does, becomes what the side gives.
-    static __device__ __forceinline__ const Cell *find_source(const Arguments &a, const Mended &cell,
-                                                              const Cell *slot, const Spread &at,
-                                                              Cell &value) {
-        const Grid &grid = a.grid[A::grid];
-        const unsigned kind = cell.kind();
-        const int z = at.stands_for[array];
-        if (kind < Mended::in_slot)
-            value = given(a, kind - Mended::given);
-        if (kind < Mended::in_slot || z < 0)
-            return nullptr;
-        return kind == Mended::in_slot ? slot + place_in(cell.from, at)
-                                       : grid.data + (z * grid.stride_z + cell.offset());
+    // Whether a cell of the plane at hand stands for it; else `value`, which is that of planes for which
+    // none of the grid stands, becomes what its side gives.
+    static __device__ __forceinline__ bool has_source(const Arguments &a, const Mended &cell, int z,
+                                                      Cell &value) {
+        if (cell.kind() < Mended::stands_for)
+            value = given(a, cell.kind() - Mended::given);
+        return cell.kind() == Mended::stands_for && z >= 0;
     }
     static __device__ __forceinline__ void put_cells(const Arguments &a, const Mended *all, int count,
                                                      Cell *slot, const Spread &at, Cell value, int lane) {
-        for (int i = lane; i < count; i += mending_threads) {
-            const Mended cell = all[i];
-            Cell its = value;
-            if (const Cell *const source = find_source(a, cell, slot, at, its))
-                its = *source;
-            if (cell.kind() != Mended::nobody)
-                slot[place_in(cell.place(), at)] = its;
+        constexpr int together = 2;
+#pragma unroll 1
+        for (int first = lane; first < count; first += together * mending_threads) {
+            Mended mended[together];
+            Cell its[together];
+#pragma unroll
+            for (int k = 0; k < together; ++k) {
+                const int i = first + k * mending_threads;
+                mended[k] = i < count ? all[i] : Mended{0, 0};
+                its[k] = value;
+                if (has_source(a, mended[k], at.stands_for[array], its[k]))
+                    its[k] = slot[place_in(mended[k].from, at)];
+            }
+#pragma unroll
+            for (int k = 0; k < together; ++k)
+                if (mended[k].kind() != Mended::nobody)
+                    slot[place_in(mended[k].place(), at)] = its[k];
         }
     }
     // A row by each warp.
@@ -157,16 +155,12 @@ template <int array> struct Mending {
             if (row.kind() == Mended::nobody)
                 continue;
             Cell *const to = slot + place_in(row.place(), at) + first;
+            const Cell *const from = slot + place_in(row.from, at) + first;
             Cell its = value, cells[parts];
-            const Cell *const source = find_source(a, row, slot, at, its);
+            const bool has = has_source(a, row, at.stands_for[array], its);
 #pragma unroll
             for (int k = 0; k < parts; ++k)
-                cells[k] = its;
-            if (source != nullptr)
-#pragma unroll
-                for (int k = 0; k < parts; ++k)
-                    if (first + k * warp_size < length)
-                        cells[k] = source[first + k * warp_size];
+                cells[k] = has && first + k * warp_size < length ? from[k * warp_size] : its;
 #pragma unroll
             for (int k = 0; k < parts; ++k)
                 if (first + k * warp_size < length)

@@ -274,7 +274,7 @@ static void constants(text *t, const plan *p) {
         text_printf(
             t, "    static constexpr bool ends_x = %s, ends_y = %s; // of which axes they come\n",
             bulk_has_ends(p, 0) ? "true" : "false", bulk_has_ends(p, 1) ? "true" : "false");
-    if (bulk_menders(p) > 0)
+    if (bulk_menders(p) > 0 || bulk_has_images(p))
         text_printf(t, "    static constexpr bool corners = %s; // are read: beyond both axes\n",
                     p->facts->corners ? "true" : "false");
     const int planes = smaller(p->walk, MOST_PACED) + bulk_depth(p) - 1;

@@ -260,10 +260,11 @@ int64_t bulk_shifted_room(const plan *p, int64_t most) {
     return slots_bytes(p, bulk_shifted_slots(p, most));
 }
 
-/* Not served are too many arrays, and sums whose point makes something of its place. */
+/* Not served are too many arrays, sums whose point makes something of its place, and cells from the
+   other end. */
 static bool are_served(const plan *p) {
     return p->low[0] <= MOST_BEFORE && p->facts->model->positions == 0 &&
-           p->array_count == p->summed &&
+           p->array_count == p->summed && !bulk_has_ends(p, 0) && !bulk_has_ends(p, 1) &&
            p->array_count * p->schedule.vector <= PROGRAM_MOST_MAPS;
 }
 
