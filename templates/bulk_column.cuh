@@ -90,7 +90,10 @@ struct Column {
                     sets |= bit;
             }
 #if defined(PLAN_SHIFTED)
-        sets = opaque(sets); // else compilers find them anew in each plane
+        // Else compilers find them anew in each plane.
+        sets = opaque(sets);
+        first = opaque(first);
+        end = opaque(end);
 #endif
     }
     template <int output, class T>

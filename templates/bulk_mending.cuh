@@ -147,24 +147,27 @@ template <int array> struct Mending {
     static __device__ __forceinline__ void put_rows(const Arguments &a, const Mended *all, int count,
                                                     int length, Cell *slot, const Spread &at, Cell value,
                                                     int lane) {
-        constexpr int parts = (columns + warp_size - 1) / warp_size;
-        const int first = lane % warp_size;
+        constexpr int together = 16 / int(sizeof(Real)); // of a lane, as registers are few
+        const int its_lane = lane % warp_size;
 #pragma unroll 1
         for (int i = lane / warp_size; i < count; i += PLAN_MENDERS) {
             const Mended row = all[i];
             if (row.kind() == Mended::nobody)
                 continue;
-            Cell *const to = slot + place_in(row.place(), at) + first;
-            const Cell *const from = slot + place_in(row.from, at) + first;
-            Cell its = value, cells[parts];
+            Cell *const to = slot + place_in(row.place(), at);
+            const Cell *const from = slot + place_in(row.from, at);
+            Cell its = value, cells[together];
             const bool has = has_source(a, row, at.stands_for[array], its);
+#pragma unroll 1
+            for (int first = its_lane; first < length; first += together * warp_size) {
 #pragma unroll
-            for (int k = 0; k < parts; ++k)
-                cells[k] = has && first + k * warp_size < length ? from[k * warp_size] : its;
+                for (int k = 0; k < together; ++k)
+                    cells[k] = has && first + k * warp_size < length ? from[first + k * warp_size] : its;
 #pragma unroll
-            for (int k = 0; k < parts; ++k)
-                if (first + k * warp_size < length)
-                    to[k * warp_size] = cells[k];
+                for (int k = 0; k < together; ++k)
+                    if (first + k * warp_size < length)
+                        to[first + k * warp_size] = cells[k];
+            }
         }
     }
     // Puts that value into all cells of a plane that lie between the edges of x and y.
