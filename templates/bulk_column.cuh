@@ -92,8 +92,10 @@ struct Column {
 #if defined(PLAN_SHIFTED)
         // Else compilers find them anew in each plane.
         sets = opaque(sets);
-        first = opaque(first);
-        end = opaque(end);
+        if constexpr (points * plan::outputs * depth * sizeof(Real) <= 256) { // else registers are few
+            first = opaque(first);
+            end = opaque(end);
+        }
 #endif
     }
     template <int output, class T>

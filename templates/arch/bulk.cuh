@@ -21,6 +21,9 @@ template <int slots, int readers, int menders = 0> struct Slots {
     __device__ __forceinline__ int slot() const { return int(count % slots); }
     __device__ __forceinline__ int turn() const { return int(count / slots & 1); }
 
+    // Of a warp, those that complete a barrier: one for all of them. Where stores follow loads of others,
+    // each, as compute-sanitizer follows no other order.
+    static constexpr int lanes = menders > 0 ? 32 : 1;
     static constexpr int words = (menders > 0 ? 3 : 2) * slots; // of 8 bytes
 
     // By all threads of the block, before anything else; ends with a barrier.
@@ -31,10 +34,10 @@ template <int slots, int readers, int menders = 0> struct Slots {
             for (int i = 0; i < slots; ++i) {
                 asm volatile("mbarrier.init.shared.b64 [%0], 1;" ::"r"(filled + 8 * i));
                 asm volatile("mbarrier.init.shared.b64 [%0], %1;" ::"r"(freed + 8 * i),
-                             "n"(readers));
+                             "n"(readers * lanes));
                 if (menders > 0)
                     asm volatile("mbarrier.init.shared.b64 [%0], %1;" ::"r"(freed + 8 * (slots + i)),
-                                 "n"(menders > 0 ? menders : 1));
+                                 "n"(menders > 0 ? menders * lanes : 1));
             }
             asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
         }
@@ -97,8 +100,9 @@ template <int slots, int readers, int menders = 0> struct Slots {
     __device__ __forceinline__ void await_filled() const { wait(filled + 8 * slot(), turn()); }
     __device__ __forceinline__ void release(int which) const { arrive(freed + 8 * which); }
     static __device__ __forceinline__ void arrive(unsigned barrier) {
-        __syncwarp(); // all lanes have read
-        if (threadIdx.x % 32 == 0)
+        if (lanes == 1)
+            __syncwarp(); // all lanes have read
+        if (lanes > 1 || threadIdx.x % 32 == 0)
             asm volatile("mbarrier.arrive.shared.b64 _, [%0];" ::"r"(barrier) : "memory");
     }
 };
