@@ -77,12 +77,10 @@ template <int axis> __device__ __forceinline__ bool resolve(Index &i, Index size
 }
 #endif
 
-// Not inlined: few taps reach outside, and the code would swell all others. But where threads hand
-// registers over, compilers may find no allocation for a kernel that calls functions.
 #if defined(PLAN_HANDED)
-#define RARELY_USED __forceinline__
+#define RARELY_USED __forceinline__ // compilers may find no registers for kernels that call functions
 #else
-#define RARELY_USED __noinline__
+#define RARELY_USED __noinline__ // few taps reach outside, and the code would swell all others
 #endif
 template <int array>
 __device__ RARELY_USED Real read_outside(const Arguments &a, Index x, Index y, Index z) {

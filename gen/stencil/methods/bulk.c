@@ -172,16 +172,16 @@ static int64_t take_room(plan *p, int64_t most, bool mends) {
     return lay_shared(p, count_slots(p));
 }
 
-/* Walks of which each multiprocessor gets one have all that it has; rows that begin anywhere have as
-   many planes on their way as there is room for. */
+/* Walks of which each multiprocessor gets one have all that it has; rows that begin anywhere have
+   as many planes on their way as there is room for. */
 static void take_size(plan *p, const int64_t size[AXES]) {
     double covered;
     const double blocks = plan_blocks(p, size, &covered);
     const bool spare = plan_takes_spare(p, size);
     if (bulk_is_flat(p))
         return;
-    int64_t bytes = take_room(p, (int64_t)ceil(blocks / p->gpu->multiprocessors),
-                              spare && bulk_mends(p));
+    int64_t bytes =
+        take_room(p, (int64_t)ceil(blocks / p->gpu->multiprocessors), spare && bulk_mends(p));
     const int64_t more = bulk_shifted_room(p, find_room(p));
     if (spare && p->array_count == p->summed && more > bytes)
         bytes = more;

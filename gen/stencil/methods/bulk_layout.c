@@ -75,7 +75,6 @@ bool bulk_has_images(const plan *p) {
     return reads_beyond(p->facts->model, false);
 }
 
-
 /* In 3D threads find images among the cells that they read. */
 const char *bulk_refuse_images(const model *m) {
     for (int i = 0; i < m->array_count && m->dims == 3; i++)

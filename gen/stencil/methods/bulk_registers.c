@@ -19,9 +19,9 @@ static int launched(int threads, int blocks) {
            REGISTER_STEP;
 }
 
-/* In 3D a warp asks for the planes. Another puts cells from beyond an edge into them where rows begin
-   anywhere, or, if they do in the grid that is planned for, so many that each has few: they should be
-   ready before the others are with the plane before. */
+/* In 3D a warp asks for the planes. Another puts cells from beyond an edge into them where rows
+   begin anywhere, or, if they do in the grid that is planned for, so many that each has few: they
+   should be ready before the others are with the plane before. */
 int bulk_threads(const plan *p, bool mends) {
     enum { EACH = 4 * WARP, GROUPS = 2 };
     const int readers = bulk_readers(p), warps = readers / WARP;
@@ -30,14 +30,15 @@ int bulk_threads(const plan *p, bool mends) {
         return readers;
     for (int i = 0; i < p->array_count && mends; i++) {
         const plan_array *a = &p->arrays[i];
-        cells += larger(a->low[0], a->high[0]) * p->tile[1] +
-                 larger(a->low[1], a->high[1]) * p->tile[0];
+        cells +=
+            larger(a->low[0], a->high[0]) * p->tile[1] + larger(a->low[1], a->high[1]) * p->tile[0];
     }
     menders = larger(menders, smaller((cells + EACH - 1) / EACH, GROUPS * BULK_PARTS));
     while (mends && (warps + 1 + menders) % BULK_PARTS != 0)
         menders++;
-    while (menders > BULK_PARTS && (readers + (1 + menders) * WARP > MAX_THREADS ||
-                                    launched(readers + (1 + menders) * WARP, 1) < p->estimate.registers))
+    while (menders > BULK_PARTS &&
+           (readers + (1 + menders) * WARP > MAX_THREADS ||
+            launched(readers + (1 + menders) * WARP, 1) < p->estimate.registers))
         menders -= BULK_PARTS;
     if (readers + (1 + menders) * WARP > MAX_THREADS)
         menders = 0;
@@ -66,11 +67,11 @@ int bulk_registers(const plan *p) {
 }
 
 /* A group of four warps asks for planes instead of one where threads that make points need
-   registers that it can hand over; threads that find images do. 25-point star, double, a block of 16 warps a multiprocessor: 112 instead of 96. */
+   registers that it can hand over; threads that find images do. 25-point star, double, a block of
+   16 warps a multiprocessor: 112 instead of 96. */
 void bulk_hand_over(plan *p) {
     const int asking = p->block[0], has = bulk_registers(p);
-    if (!can_hand_over(p) ||
-        (has >= p->estimate.registers + REGISTER_STEP && !bulk_has_images(p)))
+    if (!can_hand_over(p) || (has >= p->estimate.registers + REGISTER_STEP && !bulk_has_images(p)))
         return;
     p->block[0] = bulk_readers(p) + GROUP;
     if (bulk_handed(p) <= has)
