@@ -172,20 +172,32 @@ static int64_t take_room(plan *p, int64_t most, bool mends) {
     return lay_shared(p, count_slots(p));
 }
 
-/* Walks of which each multiprocessor gets one have all that it has; rows that begin anywhere have
-   as many planes on their way as there is room for. */
-static void take_size(plan *p, const int64_t size[AXES]) {
-    double covered;
-    const double blocks = plan_blocks(p, size, &covered);
-    const bool spare = plan_takes_spare(p, size);
-    if (bulk_is_flat(p))
-        return;
-    int64_t bytes =
-        take_room(p, (int64_t)ceil(blocks / p->gpu->multiprocessors), spare && bulk_mends(p));
+/* Makes it one of rows that begin anywhere, which have as many planes on their way as there is room
+   for. */
+static void take_rows(plan *p, int64_t most) {
+    int64_t bytes = take_room(p, most, bulk_mends(p));
     const int64_t more = bulk_shifted_room(p, find_room(p));
-    if (spare && p->array_count == p->summed && more > bytes)
+    if (p->array_count == p->summed && more > bytes)
         bytes = more;
     p->shared_bytes = (size_t)bytes;
+}
+
+/* Walks of which each multiprocessor gets one have all that it has. */
+static void take_size(plan *p, const int64_t size[AXES]) {
+    if (bulk_is_flat(p))
+        return;
+    double covered;
+    const double blocks = plan_blocks(p, size, &covered);
+    const int64_t most = (int64_t)ceil(blocks / p->gpu->multiprocessors);
+    if (plan_takes_spare(p, size))
+        take_rows(p, most);
+    else
+        p->shared_bytes = (size_t)take_room(p, most, false);
+}
+
+static void spare(plan *p) {
+    if (bulk_mends(p) && bulk_menders(p) == 0)
+        take_rows(p, p->blocks);
 }
 
 static const char *fit(job *j, plan *p) {
@@ -322,6 +334,7 @@ static const form sums_form = {.file = "bulk.cu",
                                .scales = true,
                                .fit = fit,
                                .at_size = take_size,
+                               .spare = spare,
                                .cost = bulk_cost,
                                .macros = macros,
                                .constants = constants,

@@ -19,13 +19,13 @@ static int launched(int threads, int blocks) {
            REGISTER_STEP;
 }
 
-/* In 3D a warp asks for the planes. Another puts cells from beyond an edge into them where rows
-   begin anywhere, or, if they do in the grid that is planned for, so many that each has few: they
-   should be ready before the others are with the plane before. */
+/* In 3D a warp asks for the planes. Others, if they are mended, put cells from beyond an edge into
+   them: so many that each has few, as planes should be ready before others are with the one before.
+ */
 int bulk_threads(const plan *p, bool mends) {
-    enum { EACH = 4 * WARP, GROUPS = 2 };
+    enum { EACH = 4 * WARP, MOST = 8 };
     const int readers = bulk_readers(p), warps = readers / WARP;
-    int cells = 0, menders = bulk_mends(p);
+    int cells = 0, asking = 1;
     if (bulk_is_flat(p))
         return readers;
     for (int i = 0; i < p->array_count && mends; i++) {
@@ -33,16 +33,15 @@ int bulk_threads(const plan *p, bool mends) {
         cells +=
             larger(a->low[0], a->high[0]) * p->tile[1] + larger(a->low[1], a->high[1]) * p->tile[0];
     }
-    menders = larger(menders, smaller((cells + EACH - 1) / EACH, GROUPS * BULK_PARTS));
-    while (mends && (warps + 1 + menders) % BULK_PARTS != 0)
-        menders++;
-    while (menders > BULK_PARTS &&
-           (readers + (1 + menders) * WARP > MAX_THREADS ||
-            launched(readers + (1 + menders) * WARP, 1) < p->estimate.registers))
-        menders -= BULK_PARTS;
-    if (readers + (1 + menders) * WARP > MAX_THREADS)
-        menders = 0;
-    return readers + (1 + menders) * WARP;
+    if (mends)
+        asking += larger(1, smaller((cells + EACH - 1) / EACH, MOST));
+    while (mends && (warps + asking) % BULK_PARTS != 0)
+        asking++;
+    while (asking > BULK_PARTS + 1 &&
+           (readers + asking * WARP > MAX_THREADS ||
+            launched(readers + asking * WARP, 1) < p->estimate.registers))
+        asking -= BULK_PARTS;
+    return readers + (readers + asking * WARP > MAX_THREADS ? 1 : asking) * WARP;
 }
 
 /* Cubins of sm_90 alone are made so. */
