@@ -78,7 +78,8 @@ struct Spread {
 #endif
     unsigned place[plan::summed], stride[plan::summed];
 #if defined(PLAN_MENDERS)
-    int plane, stands_for[plan::summed]; // the one at hand, and that of the grid, or −1
+    // The plane at hand, and for each array that of the grid that stands for it; −1: none does.
+    int plane, stands_for[plan::summed];
 #endif
 
     // `z`: the first plane that is read.

@@ -196,7 +196,7 @@ static void take_size(plan *p, const int64_t size[AXES]) {
 }
 
 static void spare(plan *p) {
-    if (bulk_mends(p) && bulk_menders(p) == 0)
+    if (!bulk_is_flat(p))
         take_rows(p, p->blocks);
 }
 
