@@ -7,6 +7,7 @@ local rules = {
   clamp = { [["clamp"]], [["clamp"]], [["clamp"]] },
   mirror = { [["mirror"]], [["mirror"]], [["mirror"]] },
   periodic = { [["periodic"]], [["periodic"]], [["periodic"]] },
+  zero = { [["zero"]], [["zero"]], [["zero"]] },
   constant = { [[constant(3/8)]], [[constant(3/8)]], [[constant(3/8)]] },
   sides = { [[{ "clamp", "zero" }]], [[{ constant(1/4), "mirror" }]], [[{ "mirror", constant(-1/2) }]] },
   ends = { [[{ constant(1/2), "clamp" }]], [[{ "fixed", "clamp" }]], [[{ "zero", "clamp" }]] },
@@ -53,6 +54,10 @@ local kernels = {
   { "star3d2", "float", "bulk tile=64x16 coarsen=z64,y2", "periodic", "columns", "half" },
   { "pair3d", "float", "bulk tile=64x8 coarsen=z7", "periodic", "rows", "bfloat16" },
   { "star3d8", "double", "bulk tile=32x32 coarsen=z64,y2", "ends", "sides" }, -- four warps hand their registers over
+  { "star3d2", "float", "bulk tile=128x32 coarsen=z64,y2", "zero", "mirror" }, -- three of them mend planes
+  { "box3d1", "float", "bulk tile=128x18 coarsen=z9", "constant", "zero" }, -- two, or six
+  { "star3d1", "double", "bulk tile=192x8 coarsen=z9", "sides", "zero" }, -- rows of several warps
+  { "pair3d", "double", "bulk tile=32x8 coarsen=z7,y2", "zero", "sides" },
 }
 
 local sizes = {
