@@ -171,8 +171,10 @@ static void describe_spares(job *j, const plan *p, program *out) {
         const plan *own_plan = plan_of_spare(j, of);
         *spare = *l;
         spare->grid.map_count = 0;
-        memcpy(spare->block, own_plan->block, sizeof spare->block);
-        spare->shared_bytes = own_plan->shared_bytes;
+        if (own_plan != of) {
+            memcpy(spare->block, own_plan->block, sizeof spare->block);
+            spare->shared_bytes = own_plan->shared_bytes;
+        }
         if (of->form->rows_of_pack != NULL)
             describe_rows(own_plan, spare);
         spare->entry = job_print(j, "%s_any", l->entry);
