@@ -6,61 +6,14 @@
 
 #include "gen/stencil/search.h"
 
-#include <math.h>
 #include <string.h>
 
 enum {
-    SECTOR_BYTES = 32, /* at which rows of cells of 16 bits begin, of which a line is too many */
-    MOST_SLOTS = 4,
-    MOST_NARROW_SLOTS = 6, /* of 16 bits: more planes are on their way, as each is shorter */
-    LEAST_SLOTS = 2,
     THREAD_POINTS = 32, /* a bit each in the template */
     PACE_PLANES = 2,    /* as Pace of templates/arch/bulk.cuh */
     PACE_WAVES = 4,     /* that may be under way at a time */
     MOST_PACED = 4096   /* planes of a walk, so that the counts stay small */
 };
-
-/* Rows that come from the grid's other end lie behind each other, and copies of them begin at
-   lines. */
-static int line_bytes(const plan *p) {
-    return bulk_is_narrow(p) && !bulk_has_ends(p, 1) ? SECTOR_BYTES : BULK_LINE_BYTES;
-}
-
-/* Planes of cells of 16 bits that stay in shared memory until they are complete, because a boundary
-   keeps some of their cells. */
-static int held(const plan *p) {
-    return model_keeps(p->facts->model) && bulk_is_narrow(p) && !bulk_is_flat(p) ? p->high[2] : 0;
-}
-
-bool bulk_lay_box(const plan *p, const plan_array *a, int box[AXES]) {
-    const int line = line_bytes(p) / bulk_cell_bytes(p);
-    box[0] = p->tile[0] + round_up(a->low[0], line) + round_up(a->high[0], line);
-    box[1] = p->tile[1] + a->low[1] + a->high[1];
-    const bool summed = a < p->arrays + p->summed;
-    box[2] = bulk_is_flat(p) ? p->walk + (summed ? bulk_depth(p) - 1 : 0) : 1;
-    return true;
-}
-
-/* Bytes of a slot of an array, or 2D of all of its rows. */
-static int64_t tile_bytes(const plan *p, const plan_array *a) {
-    int box[AXES];
-    bulk_lay_box(p, a, box);
-    return bulk_box_bytes(p, box);
-}
-
-int64_t bulk_slot_bytes(const plan *p) {
-    int64_t bytes = bulk_tile_bytes(p);
-    for (int i = 0; i < p->array_count; i++)
-        bytes += bulk_ends_bytes(p, &p->arrays[i]);
-    return bytes;
-}
-
-int64_t bulk_tile_bytes(const plan *p) {
-    int64_t bytes = 0;
-    for (int i = 0; i < p->array_count; i++)
-        bytes += tile_bytes(p, &p->arrays[i]);
-    return bytes;
-}
 
 /* ---- what a thread reads of a plane --------------------------------------------------------- */
 
@@ -82,7 +35,7 @@ bool bulk_asks(const plan *p, int array, int y, int *low, int *high) {
 /* ---- the plan ------------------------------------------------------------------------------- */
 
 static const char *lay_threads(job *j, plan *p) {
-    const int rows = bulk_rows(p), line = line_bytes(p) / bulk_cell_bytes(p);
+    const int rows = bulk_rows(p), line = bulk_line_bytes(p) / bulk_cell_bytes(p);
     if (p->schedule.vector * bulk_cell_bytes(p) != MAX_PACK_BYTES)
         return job_print(j, "it reads packs of 16 bytes: vec=%d",
                          MAX_PACK_BYTES / bulk_cell_bytes(p));
@@ -122,82 +75,10 @@ static const char *check_boxes(job *j, const plan *p) {
     return NULL;
 }
 
-/* Bytes of shared memory that a block can have. */
-static int64_t find_room(const plan *p) {
-    enum { RESERVED = 1024 }; /* that the driver takes of every block */
-    return block_least(p->gpu->shared_per_multiprocessor / p->blocks - RESERVED,
-                       p->gpu->shared_per_block);
-}
-
-static int count_slots(const plan *p) {
-    const int most = bulk_is_narrow(p) ? MOST_NARROW_SLOTS + held(p) : MOST_SLOTS;
-    int slots = bulk_is_flat(p) ? 1 : most;
-    while (slots > LEAST_SLOTS + held(p) &&
-           slots * (bulk_slot_bytes(p) + BULK_SLOT_BYTES) > find_room(p))
-        slots--;
-    return slots;
-}
-
-/* The arrays' slots, then the barriers, then tables of images. Returns the bytes. */
-static int64_t lay_shared(plan *p, int slots) {
-    int64_t first = 0;
-    for (int i = 0; i < p->array_count; i++) {
-        plan_array *a = &p->arrays[i];
-        a->shared = first < INT32_MAX ? (int)(first / bulk_cell_bytes(p)) : 0;
-        first += slots * (tile_bytes(p, a) + bulk_ends_bytes(p, a));
-    }
-    /* Of 16 bits, a tile whose rows begin anywhere may take more. */
-    if (bulk_is_flat(p) && p->array_count == p->summed && bulk_shifted_bytes(p) > first)
-        first = bulk_shifted_bytes(p);
-    return first + slots * BULK_SLOT_BYTES;
-}
-
 /* Registers of a thread: addresses and coordinates, its points of the plane, and the sums. */
 static int64_t registers(const plan *p) {
     const int64_t points = (int64_t)p->schedule.vector * bulk_rows(p);
     return 22 + plan_words(p) * points * (1 + p->facts->model->output_count * bulk_depth(p));
-}
-
-/* Threads, registers and shared memory of as many blocks of a multiprocessor as there is room for,
-   but no more than `most`. `mends`: planes are mended. Returns the bytes of shared memory. */
-static int64_t take_room(plan *p, int64_t most, bool mends) {
-    p->block[0] = bulk_threads(p, mends);
-    p->blocks = (int)block_least(plan_resident_by_registers(p), most);
-    while (p->blocks > 1 &&
-           p->blocks * ((LEAST_SLOTS + held(p)) * bulk_slot_bytes(p) + BULK_SLOT_BYTES) >
-               p->gpu->shared_per_multiprocessor)
-        p->blocks--;
-    if (!mends)
-        bulk_hand_over(p);
-    return lay_shared(p, count_slots(p));
-}
-
-/* Makes it one of rows that begin anywhere, which have as many planes on their way as there is room
-   for. */
-static void take_rows(plan *p, int64_t most) {
-    int64_t bytes = take_room(p, most, bulk_mends(p));
-    const int64_t more = bulk_shifted_room(p, find_room(p));
-    if (p->array_count == p->summed && more > bytes)
-        bytes = more;
-    p->shared_bytes = (size_t)bytes;
-}
-
-/* Walks of which each multiprocessor gets one have all that it has. */
-static void take_size(plan *p, const int64_t size[AXES]) {
-    if (bulk_is_flat(p))
-        return;
-    double covered;
-    const double blocks = plan_blocks(p, size, &covered);
-    const int64_t most = (int64_t)ceil(blocks / p->gpu->multiprocessors);
-    if (plan_takes_spare(p, size))
-        take_rows(p, most);
-    else
-        p->shared_bytes = (size_t)take_room(p, most, false);
-}
-
-static void spare(plan *p) {
-    if (!bulk_is_flat(p))
-        take_rows(p, p->blocks);
 }
 
 static const char *fit(job *j, plan *p) {
@@ -220,7 +101,7 @@ static const char *fit(job *j, plan *p) {
                          "or fewer rows a thread",
                          (long long)threads, (long long)need);
     p->estimate.registers = (int)need;
-    return plan_take_shared(j, p, take_room(p, INT64_MAX, false));
+    return plan_take_shared(j, p, bulk_take_room(p, INT64_MAX, false));
 }
 
 /* ---- the method ----------------------------------------------------------------------------- */
@@ -259,7 +140,7 @@ static int completing_row(const plan *p) {
 }
 
 static void constants(text *t, const plan *p) {
-    const int slots = count_slots(p);
+    const int slots = bulk_slots(p);
     text_printf(
         t,
         "    static constexpr int summed = %d; // arrays that sums read, before the others\n"
@@ -271,10 +152,10 @@ static void constants(text *t, const plan *p) {
         "    static constexpr int line_bytes = %d; // of memory, at which rows begin\n",
         p->summed, p->walk, bulk_rows(p), completing_row(p), bulk_readers(p),
         (long long)(((int64_t)p->shared_bytes - slots * BULK_SLOT_BYTES) / bulk_cell_bytes(p)),
-        line_bytes(p));
+        bulk_line_bytes(p));
     if (bulk_is_narrow(p) && !bulk_is_flat(p))
         text_printf(t, "    static constexpr int held = %d; // planes, until they are complete\n",
-                    held(p));
+                    bulk_held(p));
     if (bulk_is_flat(p)) {
         text_printf(t,
                     "    static constexpr int planes = %d; // that a block reads\n"
@@ -333,8 +214,8 @@ static const form sums_form = {.file = "bulk.cu",
                                .narrow = true,
                                .scales = true,
                                .fit = fit,
-                               .at_size = take_size,
-                               .spare = spare,
+                               .at_size = bulk_take_size,
+                               .spare = bulk_make_spare,
                                .cost = bulk_cost,
                                .macros = macros,
                                .constants = constants,

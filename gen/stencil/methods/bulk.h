@@ -54,7 +54,6 @@ int bulk_threads(const plan *, bool mends);
    the threads that ask for planes (templates/arch/handing.cuh). */
 int bulk_registers(const plan *);
 int bulk_handed(const plan *);
-void bulk_hand_over(plan *); /* chooses it */
 
 /* The plan's arrays: those that sums read, then those that are read at the point alone. Returns the
    refusal, or NULL. */
@@ -88,9 +87,23 @@ bool bulk_has_ends(const plan *, int axis);
 int64_t bulk_ends_bytes(const plan *, const plan_array *);
 bool bulk_lay_ends(const plan *, const plan_array *, int which, int box[AXES]);
 
-/* Bytes of a slot of all arrays; of the tile and its halo alone. */
+/* Bytes at which rows of boxes begin. Planes that stay in shared memory until they are complete. */
+int bulk_line_bytes(const plan *);
+int bulk_held(const plan *);
+
+/* Bytes of a slot of all arrays; of the tile and its halo alone, and of one array, in 2D of all of
+   its rows. */
 int64_t bulk_slot_bytes(const plan *);
 int64_t bulk_tile_bytes(const plan *);
+int64_t bulk_array_bytes(const plan *, const plan_array *);
+
+/* Threads, registers and shared memory of as many blocks of a multiprocessor as there is room for,
+   but no more than `most`. `mends`: planes are mended. Returns the bytes of shared memory. And how
+   many slots they have room for; form.at_size; form.spare. */
+int64_t bulk_take_room(plan *, int64_t most, bool mends);
+int bulk_slots(const plan *);
+void bulk_take_size(plan *, const int64_t size[AXES]);
+void bulk_make_spare(plan *);
 
 /* Row y of an array, where 0 is the thread's first row, as far as any of the thread's points reads
    it; false where none does. */

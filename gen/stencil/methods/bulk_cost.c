@@ -154,8 +154,8 @@ static filling fill(const plan *p, const int64_t size[AXES], bool rows) {
     return f;
 }
 
-/* Instructions of a point in 3D where threads find images (templates/bulk_images.cuh): of each row
-   that they read, and of each cell of it next to their points. Warps near an edge hold up the
+/* Instructions of a point in 3D where threads find images (templates/bulk_near_edge.cuh): of each
+   row that they read, and of each cell of it next to their points. Warps near an edge hold up the
    others, which keep their pace. */
 static double finding(const plan *p) {
     double instructions = 0;

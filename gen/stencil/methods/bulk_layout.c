@@ -55,6 +55,51 @@ const char *bulk_lay_arrays(job *j, plan *p) {
     return NULL;
 }
 
+/* ---- boxes ----------------------------------------------------------------------------------- */
+
+/* Rows that come from the grid's other end lie behind each other, and copies of them begin at
+   lines. */
+int bulk_line_bytes(const plan *p) {
+    enum { SECTOR_BYTES = 32 }; /* at which rows of 16 bits begin, of which a line is too many */
+    return bulk_is_narrow(p) && !bulk_has_ends(p, 1) ? SECTOR_BYTES : BULK_LINE_BYTES;
+}
+
+/* Planes of cells of 16 bits that stay in shared memory until they are complete, because a boundary
+   keeps some of their cells. */
+int bulk_held(const plan *p) {
+    return model_keeps(p->facts->model) && bulk_is_narrow(p) && !bulk_is_flat(p) ? p->high[2] : 0;
+}
+
+bool bulk_lay_box(const plan *p, const plan_array *a, int box[AXES]) {
+    const int line = bulk_line_bytes(p) / bulk_cell_bytes(p);
+    box[0] = p->tile[0] + round_up(a->low[0], line) + round_up(a->high[0], line);
+    box[1] = p->tile[1] + a->low[1] + a->high[1];
+    const bool summed = a < p->arrays + p->summed;
+    box[2] = bulk_is_flat(p) ? p->walk + (summed ? bulk_depth(p) - 1 : 0) : 1;
+    return true;
+}
+
+/* Bytes of a slot of an array, or 2D of all of its rows. */
+int64_t bulk_array_bytes(const plan *p, const plan_array *a) {
+    int box[AXES];
+    bulk_lay_box(p, a, box);
+    return bulk_box_bytes(p, box);
+}
+
+int64_t bulk_slot_bytes(const plan *p) {
+    int64_t bytes = bulk_tile_bytes(p);
+    for (int i = 0; i < p->array_count; i++)
+        bytes += bulk_ends_bytes(p, &p->arrays[i]);
+    return bytes;
+}
+
+int64_t bulk_tile_bytes(const plan *p) {
+    int64_t bytes = 0;
+    for (int i = 0; i < p->array_count; i++)
+        bytes += bulk_array_bytes(p, &p->arrays[i]);
+    return bytes;
+}
+
 /* ---- cells beyond an edge -------------------------------------------------------------------- */
 
 /* Whether some array is read beyond a side that is not fixed; `zeros`: zeros count. */
