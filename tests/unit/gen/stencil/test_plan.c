@@ -320,7 +320,7 @@ static void bulk_copies_bring_every_row_of_a_pack(void **state) {
          "shape = star(3, 1), coefficients = star7",
          4,
          {136, 7},
-         5},
+         7},
         {"bulk tile=32x8 coarsen=z64,y2",
          "shape = star(3, 1), coefficients = star7",
          4,
@@ -335,12 +335,12 @@ static void bulk_copies_bring_every_row_of_a_pack(void **state) {
          "shape = star(3, 1), coefficients = star7, storage = 'half'",
          8,
          {80, 2},
-         4},
+         6},
         {"bulk tile=64x8",
          "shape = points { {0, 1, 0}, {0, -1, 0} }, coefficients = { 1/2, 1/3 }",
          4,
          {68, 3},
-         2},
+         3},
         {"bulk tile=64x8", /* a sum that is scaled */
          "fields = { u = 'inout', c = 'in' }, dims = 3, update = function(f) return { u = "
          "f.u(0,0,0) + f.c(0,0,0) * (f.u(1,0,0) + f.u(0,1,0) / 3) } end",
