@@ -53,8 +53,9 @@ template <int slots, int readers, int menders = 0> struct Slots {
     }
     __forceinline__ void await_filled() const {
         __syncthreads();
-        if (meets_menders)
+        if (meets_menders) {
             __syncthreads();
+        }
     }
     __forceinline__ void mended() const {
         __syncthreads();
