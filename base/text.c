@@ -83,11 +83,6 @@ void text_shortest(text *t, double value, bool is_float) {
         if (is_float ? strtof(digits, NULL) == (float)value : strtod(digits, NULL) == value)
             break;
     }
-    static const double few_digits = 1e6; /* whole numbers below it have no exponent */
-    if (strchr(t->data + start, 'e') != NULL && value == trunc(value) && fabs(value) < few_digits) {
-        t->length = start;
-        text_printf(t, "%.0f", value);
-    }
     plain_decimal(t, start);
 }
 

@@ -19,8 +19,8 @@ void text_printf(text *, const char *format, ...)
     SG_PRINTF(2, 3); /* %f, %g and %e follow the locale */
 void text_vprintf(text *, const char *format, va_list) SG_PRINTF(2, 0);
 
-/* The shortest decimal that reads back as this double, or as this float, whatever the locale, but
-   whole numbers below a million without an exponent. Not for NaN or infinity. */
+/* The shortest decimal that reads back as this double, or as this float, whatever the locale. Not
+   for NaN or infinity. */
 void text_shortest(text *, double value, bool is_float);
 
 /* The same with a '.' or an exponent, so that C reads a floating type. */

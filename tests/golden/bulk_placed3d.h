@@ -200,7 +200,7 @@ template <class At>
 __device__ __forceinline__ void finish_layer(const At &at, [[maybe_unused]] const Arguments &arguments, [[maybe_unused]] const AlongX &along_x, [[maybe_unused]] const AlongY &along_y, [[maybe_unused]] const AlongZ &along_z, Real (&out)[1]) {
     const Real t1 = minimum(minimum(along_x.value0, along_y.value0), along_z.value0);
     const Real sum_1_c = at.template tap<1, 0, 0, 0>();
-    out[0] = ((t1 < 20.0f) ? t1 / 32.0f + 0.375f : 1.0f) * sum_1_c;
+    out[0] = ((t1 < 2e+01f) ? t1 / 32.0f + 0.375f : 1.0f) * sum_1_c;
 }
 template <class At>
 __device__ __forceinline__ void finish_sums(const At &at, const Arguments &arguments, Real (&out)[1]) {
