@@ -20,7 +20,8 @@ void text_printf(text *, const char *format, ...)
 void text_vprintf(text *, const char *format, va_list) SG_PRINTF(2, 0);
 
 /* The shortest decimal that reads back as this double, or as this float, whatever the locale. Not
-   for NaN or infinity. */
+   for NaN or infinity. Databases and plans files know specs by such text: another form would lose
+   what they have. */
 void text_shortest(text *, double value, bool is_float);
 
 /* The same with a '.' or an exponent, so that C reads a floating type. */
