@@ -342,10 +342,10 @@ typedef struct program {
    makes one step, and no layers are used. */
 
 /* Spares. Some kernels serve only calls with aligned rows, and with a box and a grid that are not
-   too small. Any other call takes the spare in their place: the same launch (blocks, threads,
-   shared memory, arguments, results) of another kernel, from a source of its own. The maps of a
-   spare are lines. Its Arguments.aligned says whether the device could describe them all; where it
-   could not, the kernel does without. */
+   too small. Any other call takes the spare in their place: the same launch (blocks, arguments,
+   results) of another kernel, from a source of its own, which may have other threads and shared
+   memory. The maps of a spare are lines. Its Arguments.aligned says whether the box is large enough
+   for them and the device could describe them all; where not, the kernel does without. */
 
 static inline bool program_is_grid(const program *p) {
     return p->kind == PROGRAM_GRID;

@@ -239,19 +239,14 @@ constexpr int ring = plan::ring, barriers = plan::barriers;
 #endif
 #if defined(PLAN_MENDERS)
 using Planes = Slots<ring, plan::readers / warp_size, PLAN_MENDERS>;
+constexpr int shared_words = Planes::words + first_mended<plan::summed>(); // behind the planes
 #else
 using Planes = Slots<ring, plan::readers / warp_size>;
+constexpr int shared_words = Planes::words;
 #endif
-#if defined(PLAN_SHIFTED)
-#if defined(PLAN_MENDERS)
-constexpr int mended = first_mended<plan::summed>() * int(sizeof(Mended));
-#else
-constexpr int mended = 0;
-#endif
-static_assert(barriers * int(sizeof(Cell)) + 8 * Planes::words + mended <=
+static_assert(barriers * int(sizeof(Cell)) + 8 * shared_words <=
                   plan::barriers * int(sizeof(Cell)) + 16 * plan::ring,
               "they fit");
-#endif
 
 // The warp that asks for the planes.
 __device__ __forceinline__ void fill(const Arguments &a, Cell *shared, Planes &slots,

@@ -27,6 +27,16 @@ template <int array, int axis, int side> __device__ constexpr Boundary kind_of()
 #endif
 }
 
+// The value that a side gives to cells beyond it.
+template <int array, int axis, int side>
+__device__ __forceinline__ Real beyond_of([[maybe_unused]] const Arguments &a) {
+#if defined(PLAN_OWN_EDGES)
+    return Edge<axis, side, array>::beyond(a);
+#else
+    return Edge<axis, side>::beyond();
+#endif
+}
+
 // Whether planes have one value, which the boundary gives; whether some of a walk's have, in some array.
 template <int array> constexpr bool has_given_planes =
     kind_of<array, 2, 0>() == Boundary::constant || kind_of<array, 2, 1>() == Boundary::constant;

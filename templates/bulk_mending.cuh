@@ -59,7 +59,8 @@ template <int array> struct Mending {
     }
     __device__ __forceinline__ int cells() const { return (left + right) * rows; }
 
-    // What stands for coordinate i, which may lie beyond an edge; false: a side gives the value.
+    // Makes a coordinate beyond an edge that of the cell that stands for it; false: a side gives the value,
+    // and `kind` says which.
     template <int axis>
     __device__ __forceinline__ bool stand_for(const Arguments &a, Index &i, unsigned &kind) const {
         kind = Mended::given + 2 * axis + (i < 0 ? 0 : 1);
@@ -104,18 +105,14 @@ template <int array> struct Mending {
             constexpr Boundary kind = kind_of<array, n / 2, n % 2>();
             if constexpr (kind == Boundary::constant)
                 if (which == n)
-#if defined(PLAN_OWN_EDGES)
-                    return Edge<n / 2, n % 2, array>::beyond(a);
-#else
-                    return Edge<n / 2, n % 2>::beyond();
-#endif
+                    return beyond_of<array, n / 2, n % 2>(a);
             return given<n + 1>(a, which);
         } else {
             return 0;
         }
     }
-    // Whether a cell of the plane at hand stands for it; else `value`, which is that of planes for which
-    // none of the grid stands, becomes what its side gives.
+    // Whether a cell of the plane stands for it. If a side gives its value, that becomes `value`, which was
+    // that of all cells of a plane that none of the grid stands for (z < 0).
     static __device__ __forceinline__ bool has_source(const Arguments &a, const Mended &cell, int z,
                                                       Cell &value) {
         if (cell.kind() < Mended::stands_for)

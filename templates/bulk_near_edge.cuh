@@ -56,11 +56,7 @@ template <int array, int y, class Asked> struct RowNearEdge {
         return kind == Boundary::clamp || kind == Boundary::mirror;
     }
     template <int axis, int side> __device__ __forceinline__ Real beyond() const {
-#if defined(PLAN_OWN_EDGES)
-        return Edge<axis, side, array>::beyond(at.a);
-#else
-        return Edge<axis, side>::beyond();
-#endif
+        return beyond_of<array, axis, side>(at.a);
     }
     // The row that this one stands for.
     __device__ __forceinline__ int stands_for() const {

@@ -58,8 +58,7 @@ struct form {
     void (*at_size)(plan *, const int64_t size[AXES]); /* before the cost: what the size that is
                                                           planned for decides of the kernel */
     void (*cost)(plan *, const int64_t size[AXES]);    /* fills the estimate, of a launch */
-    void (*spare)(
-        plan *); /* makes the plan of the kernel's spare of the kernel's; NULL: it is that */
+    void (*spare)(plan *); /* makes the spare's plan of the kernel's; NULL: they are the same */
     /* Its lines of plan.h: macros, constants of struct plan, and definitions after those of arrays.
        `packs`: for the kernel itself, not its spare. `only_written`: some array is written and not
        read. */

@@ -152,6 +152,7 @@ static const plan *plan_of(const plan *p, const program *program, int launch) {
     return p->single != NULL && launch + 1 == program_own_launches(program) ? p->single : p;
 }
 
+/* The plan of the spare of a plan's kernel. */
 static const plan *plan_of_spare(job *j, const plan *p) {
     if (p->form->spare == NULL)
         return p;
@@ -168,15 +169,15 @@ static void describe_spares(job *j, const plan *p, program *out) {
         if (!plan_has_packs(of))
             continue;
         program_launch *l = &out->launches[i], *spare = &out->launches[out->launch_count];
-        const plan *own_plan = plan_of_spare(j, of);
+        const plan *of_spare = plan_of_spare(j, of);
         *spare = *l;
         spare->grid.map_count = 0;
-        if (own_plan != of) {
-            memcpy(spare->block, own_plan->block, sizeof spare->block);
-            spare->shared_bytes = own_plan->shared_bytes;
+        if (of_spare != of) { /* else the launch may have other threads than its plan (stages) */
+            memcpy(spare->block, of_spare->block, sizeof spare->block);
+            spare->shared_bytes = of_spare->shared_bytes;
         }
         if (of->form->rows_of_pack != NULL)
-            describe_rows(own_plan, spare);
+            describe_rows(of_spare, spare);
         spare->entry = job_print(j, "%s_any", l->entry);
         l->grid.spare = out->launch_count++;
         l->grid.needs = needs_of(of);
@@ -330,8 +331,9 @@ static void lay_kernels(source_file *f, const model *m, const plan *p, const pro
     if (several)
         source_write_arguments(shared, m, program);
     for (int i = 0; i < own; i++) {
-        const plan *own_plan = plan_of(p, program, i);
-        const plan *of = spares ? plan_of_spare(f->job, own_plan) : own_plan;
+        const plan *of = plan_of(p, program, i);
+        if (spares)
+            of = plan_of_spare(f->job, of);
         const bool same =
             i > 0 && strcmp(program->launches[i].entry, program->launches[i - 1].entry) == 0;
         const char *space = p->pass_count > 0 ? job_print(f->job, "pass_%d", i + 1)

@@ -21,8 +21,8 @@ template <int slots, int readers, int menders = 0> struct Slots {
     __device__ __forceinline__ int slot() const { return int(count % slots); }
     __device__ __forceinline__ int turn() const { return int(count / slots & 1); }
 
-    // Of a warp, those that complete a barrier: one for all of them. Where stores follow loads of others,
-    // each, as compute-sanitizer follows no other order.
+    // Lanes of a warp that arrive at a barrier. One would do; where slots are mended all do, as
+    // compute-sanitizer's racecheck sees no other order of loads and later stores by other warps.
     static constexpr int lanes = menders > 0 ? 32 : 1;
     static constexpr int words = (menders > 0 ? 3 : 2) * slots; // of 8 bytes
 
@@ -86,9 +86,9 @@ template <int slots, int readers, int menders = 0> struct Slots {
         return int((count + slots - turns) % slots);
     }
 
-    // By all lanes of a warp that mends: the slot is done. By the warps that fill and read, once, before
-    // the first slot: others mend.
+    // By all lanes of a warp that mends: the slot is done.
     __device__ __forceinline__ void mended() const { arrive(freed + 8 * (slots + slot())); }
+    // By the warps that fill and read, before the first slot: all slots are mended.
     __device__ __forceinline__ void others_mend(bool reads) {
         if (reads)
             filled = freed + 8 * slots;
@@ -101,7 +101,7 @@ template <int slots, int readers, int menders = 0> struct Slots {
     __device__ __forceinline__ void release(int which) const { arrive(freed + 8 * which); }
     static __device__ __forceinline__ void arrive(unsigned barrier) {
         if (lanes == 1)
-            __syncwarp(); // all lanes have read
+            __syncwarp(); // all lanes are done
         if (lanes > 1 || threadIdx.x % 32 == 0)
             asm volatile("mbarrier.arrive.shared.b64 _, [%0];" ::"r"(barrier) : "memory");
     }

@@ -55,7 +55,7 @@ local kernels = {
   { "pair3d", "float", "bulk tile=64x8 coarsen=z7", "periodic", "rows", "bfloat16" },
   { "star3d8", "double", "bulk tile=32x32 coarsen=z64,y2", "ends", "sides" }, -- four warps hand their registers over
   { "star3d2", "float", "bulk tile=128x32 coarsen=z64,y2", "zero", "mirror" }, -- three of them mend planes
-  { "box3d1", "float", "bulk tile=128x18 coarsen=z9", "constant", "zero" }, -- two, or six
+  { "box3d1", "float", "bulk tile=128x18 coarsen=z9", "constant", "zero" }, -- five
   { "star3d1", "double", "bulk tile=192x8 coarsen=z9", "sides", "zero" }, -- rows of several warps
   { "pair3d", "double", "bulk tile=32x8 coarsen=z7,y2", "zero", "constant" },
 }

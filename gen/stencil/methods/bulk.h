@@ -8,6 +8,7 @@ enum {
     BULK_SLOT_BYTES = 16,   /* of the barriers of a slot */
     BULK_LINE_BYTES = 128,  /* of a row of a box, so that each begins at a line of the L2 */
     BULK_MOST_EXTENT = 256, /* of a box along an axis */
+    BULK_LEAST_SLOTS = 2,   /* so that a plane is on its way while another is read */
     BULK_PARTS = 4,         /* of a multiprocessor, which share its warps and registers */
     BULK_LANES = BULK_PARTS * WARP
 };
@@ -42,12 +43,12 @@ static inline bool bulk_is_narrow(const plan *p) {
     return bulk_cell_bytes(p) == 2;
 }
 
-/* Threads that make points. In 3D the block's others ask for planes. */
+/* Threads that make points. In 3D the block's others ask for planes, and may mend them. */
 static inline int bulk_readers(const plan *p) {
     return p->tile[0] / p->schedule.vector * (p->tile[1] / bulk_rows(p)) * bulk_groups(p);
 }
 
-/* Threads of a block. `mends`: planned for rows that begin anywhere. */
+/* Threads of a block. `mends`: some mend planes (bulk_mends). */
 int bulk_threads(const plan *, bool mends);
 
 /* Registers that a thread that makes points has; those of them, if any, that it takes over from
@@ -62,8 +63,9 @@ const char *bulk_lay_arrays(job *, plan *);
 /* Some cells beyond the grid, as far as arrays are read there, are not zeros. */
 bool bulk_has_images(const plan *);
 
-/* Warps that put what lies beyond an edge into planes whose rows begin anywhere, where copies bring
-   other cells: in 3D, beyond sides that are not fixed. */
+/* Whether planes whose rows begin anywhere are mended: in 3D copies bring other cells from beyond
+   sides that are not fixed, and warps put the right ones there (templates/bulk_mending.cuh). How
+   many warps the plan has for it. */
 bool bulk_mends(const plan *);
 int bulk_menders(const plan *);
 
@@ -98,8 +100,9 @@ int64_t bulk_tile_bytes(const plan *);
 int64_t bulk_array_bytes(const plan *, const plan_array *);
 
 /* Threads, registers and shared memory of as many blocks of a multiprocessor as there is room for,
-   but no more than `most`. `mends`: planes are mended. Returns the bytes of shared memory. And how
-   many slots they have room for; form.at_size; form.spare. */
+   but no more than `most`. Returns the bytes of shared memory. How many slots of rows of packs they
+   have room for. form.at_size: walks of which each multiprocessor gets one have all that it has.
+   form.spare. */
 int64_t bulk_take_room(plan *, int64_t most, bool mends);
 int bulk_slots(const plan *);
 void bulk_take_size(plan *, const int64_t size[AXES]);
@@ -113,7 +116,8 @@ bool bulk_asks(const plan *, int array, int y, int *low, int *high);
 bool bulk_lay_box(const plan *, const plan_array *, int box[AXES]);
 
 /* Where rows begin anywhere: form.rows_of_pack; whether it holds of all arrays; if so, bytes of a
-   slot of them, how many slots so many bytes have room for, and the bytes that these take. */
+   slot of them; how many slots so many bytes have room for, and the bytes that these take; 0:
+   such rows are not served. */
 bool bulk_lay_rows(const plan *, const plan_array *, int box[AXES]);
 bool bulk_is_shifted(const plan *);
 int64_t bulk_shifted_bytes(const plan *);

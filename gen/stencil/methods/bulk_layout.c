@@ -252,9 +252,8 @@ void bulk_needs(const plan *p, program_needs *n) {
 /* A copy brings every `vector`-th row of a box. It needs to agree with Box in
    templates/bulk_boxes.cuh. */
 enum {
-    LEAST_SLOTS = 2,
-    MOST_SLOTS = 8,  /* as planes are shorter, there may be room for more */
-    MOST_BEFORE = 32 /* columns before a thread's points, a bit each */
+    MOST_ROW_SLOTS = 8, /* as planes are shorter, there may be room for more */
+    MOST_BEFORE = 32    /* columns before a thread's points, a bit each */
 };
 
 /* Cells of a row of a copy, and rows. */
@@ -294,14 +293,10 @@ static int64_t slots_bytes(const plan *p, int slots) {
 }
 
 int bulk_shifted_slots(const plan *p, int64_t bytes) {
-    int slots = bulk_is_flat(p) ? 1 : MOST_SLOTS;
-    while (slots > 1 && slots_bytes(p, slots) > bytes)
+    int slots = bulk_is_flat(p) ? 1 : MOST_ROW_SLOTS;
+    while (slots > 0 && slots_bytes(p, slots) > bytes)
         slots--;
     return slots;
-}
-
-int64_t bulk_shifted_room(const plan *p, int64_t most) {
-    return slots_bytes(p, bulk_shifted_slots(p, most));
 }
 
 /* Not served are too many arrays, sums whose point makes something of its place, and cells from the
@@ -320,11 +315,15 @@ int bulk_menders(const plan *p) {
     return bulk_mends(p) ? (p->block[0] - bulk_readers(p)) / WARP - 1 : 0;
 }
 
+int64_t bulk_shifted_room(const plan *p, int64_t most) {
+    return are_served(p) ? slots_bytes(p, bulk_shifted_slots(p, most)) : 0;
+}
+
 /* Nor are arrays whose rows take more room so than there is. */
 bool bulk_is_shifted(const plan *p) {
-    const int least = bulk_is_flat(p) ? 1 : LEAST_SLOTS;
+    const int least = bulk_is_flat(p) ? 1 : BULK_LEAST_SLOTS;
     bool all = are_served(p) && (!bulk_mends(p) || bulk_menders(p) > 0) &&
-               (int64_t)p->shared_bytes >= slots_bytes(p, least);
+               bulk_shifted_slots(p, (int64_t)p->shared_bytes) >= least;
     for (int i = 0; i < p->array_count; i++) {
         int box[AXES];
         lay(p, &p->arrays[i], box);

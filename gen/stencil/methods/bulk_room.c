@@ -11,11 +11,10 @@
 
 enum {
     REGISTER_STEP = 8,
-    GROUP = 4 * WARP, /* threads that hand registers over together, and what they keep */
-    KEPT_REGISTERS = 32,
+    GROUP = 4 * WARP,    /* threads that hand registers over together, and what they keep */
+    KEPT_REGISTERS = 32, /* as templates/arch/handing.cuh */
     MOST_SLOTS = 4,
-    MOST_NARROW_SLOTS = 6, /* of 16 bits: more planes are on their way, as each is shorter */
-    LEAST_SLOTS = 2
+    MOST_NARROW_SLOTS = 6 /* of 16 bits: more planes are on their way, as each is shorter */
 };
 
 /* Registers of each of so many threads of a block, where a multiprocessor has so many blocks: its
@@ -26,29 +25,28 @@ static int launched(int threads, int blocks) {
            REGISTER_STEP;
 }
 
-/* In 3D a warp asks for the planes. Others, if they are mended, put cells from beyond an edge into
-   them: so many that each has few, as planes should be ready before others are with the one before.
- */
-int bulk_threads(const plan *p, bool mends) {
+/* Warps that ask for planes and mend them: so many that each has few cells, as a plane should be
+   ready before others are with the one before, and a block's warps are whole groups of four; fewer
+   where registers or threads bind. One, which only asks: there are no threads for another. */
+static int count_mending(const plan *p) {
     enum { EACH = 4 * WARP, MOST = 8 };
-    const int readers = bulk_readers(p), warps = readers / WARP;
-    int cells = 0, asking = 1;
-    if (bulk_is_flat(p))
-        return readers;
-    for (int i = 0; i < p->array_count && mends; i++) {
+    const int readers = bulk_readers(p);
+    int cells = 0;
+    for (int i = 0; i < p->array_count; i++) {
         const plan_array *a = &p->arrays[i];
         cells +=
             larger(a->low[0], a->high[0]) * p->tile[1] + larger(a->low[1], a->high[1]) * p->tile[0];
     }
-    if (mends)
-        asking += larger(1, smaller((cells + EACH - 1) / EACH, MOST));
-    while (mends && (warps + asking) % BULK_PARTS != 0)
-        asking++;
-    while (asking > BULK_PARTS + 1 &&
-           (readers + asking * WARP > MAX_THREADS ||
-            launched(readers + asking * WARP, 1) < p->estimate.registers))
-        asking -= BULK_PARTS;
-    return readers + (readers + asking * WARP > MAX_THREADS ? 1 : asking) * WARP;
+    int warps = 1 + larger(1, smaller((cells + EACH - 1) / EACH, MOST));
+    warps = round_up(readers / WARP + warps, BULK_PARTS) - readers / WARP;
+    while (warps > BULK_PARTS + 1 && (readers + warps * WARP > MAX_THREADS ||
+                                      launched(readers + warps * WARP, 1) < p->estimate.registers))
+        warps -= BULK_PARTS;
+    return readers + warps * WARP > MAX_THREADS ? 1 : warps;
+}
+
+int bulk_threads(const plan *p, bool mends) {
+    return bulk_readers(p) + (bulk_is_flat(p) ? 0 : mends ? count_mending(p) : 1) * WARP;
 }
 
 /* Cubins of sm_90 alone are made so. */
@@ -96,7 +94,7 @@ static int64_t find_room(const plan *p) {
 int bulk_slots(const plan *p) {
     const int most = bulk_is_narrow(p) ? MOST_NARROW_SLOTS + bulk_held(p) : MOST_SLOTS;
     int slots = bulk_is_flat(p) ? 1 : most;
-    while (slots > LEAST_SLOTS + bulk_held(p) &&
+    while (slots > BULK_LEAST_SLOTS + bulk_held(p) &&
            slots * (bulk_slot_bytes(p) + BULK_SLOT_BYTES) > find_room(p))
         slots--;
     return slots;
@@ -116,13 +114,11 @@ static int64_t lay_shared(plan *p, int slots) {
     return first + slots * BULK_SLOT_BYTES;
 }
 
-/* Threads, registers and shared memory of as many blocks of a multiprocessor as there is room for,
-   but no more than `most`. `mends`: planes are mended. Returns the bytes of shared memory. */
 int64_t bulk_take_room(plan *p, int64_t most, bool mends) {
     p->block[0] = bulk_threads(p, mends);
     p->blocks = (int)block_least(plan_resident_by_registers(p), most);
     while (p->blocks > 1 &&
-           p->blocks * ((LEAST_SLOTS + bulk_held(p)) * bulk_slot_bytes(p) + BULK_SLOT_BYTES) >
+           p->blocks * ((BULK_LEAST_SLOTS + bulk_held(p)) * bulk_slot_bytes(p) + BULK_SLOT_BYTES) >
                p->gpu->shared_per_multiprocessor)
         p->blocks--;
     if (!mends)
@@ -130,17 +126,14 @@ int64_t bulk_take_room(plan *p, int64_t most, bool mends) {
     return lay_shared(p, bulk_slots(p));
 }
 
-/* Makes it one of rows that begin anywhere, which have as many planes on their way as there is room
-   for. */
+/* Makes it a plan of rows that begin anywhere, which have as many planes on their way as there is
+   room for. */
 static void take_rows(plan *p, int64_t most) {
-    int64_t bytes = bulk_take_room(p, most, bulk_mends(p));
-    const int64_t more = bulk_shifted_room(p, find_room(p));
-    if (p->array_count == p->summed && more > bytes)
-        bytes = more;
-    p->shared_bytes = (size_t)bytes;
+    const int64_t bytes = bulk_take_room(p, most, bulk_mends(p));
+    const int64_t rows = bulk_shifted_room(p, find_room(p));
+    p->shared_bytes = (size_t)(rows > bytes ? rows : bytes);
 }
 
-/* Walks of which each multiprocessor gets one have all that it has. */
 void bulk_take_size(plan *p, const int64_t size[AXES]) {
     if (bulk_is_flat(p))
         return;
