@@ -35,6 +35,7 @@
 #include "patches.cuh"
 #include "images.cuh"
 #include "kept.cuh"
+#include "patch_tiles.cuh"
 #include "patch_walk.cuh"
 #include "turns.cuh"
 
