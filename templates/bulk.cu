@@ -63,27 +63,38 @@
 
 // ---- the walk ---------------------------------------------------------------------------------
 
-// Asks for a box of every array that sums read, or of those from `array` to `end`, whose first plane
-// is at z, for the slot at hand.
-template <int array = 0, int end = plan::summed, class Filling>
-__device__ __forceinline__ void ask(const Arguments &a, const Filling &slots, Cell *shared,
-                                    const Point &origin, Index z) {
-    if constexpr (array < end) {
-        using B = Box<array>;
-        const Index plane = asked_plane<array>(a, z);
-        slots.template copy<(array < plan::summed)>(
-            shared + B::shared + slots.slot() * B::slot, a.map[array], int(origin.x) - B::before,
-            int(origin.y) - B::A::low_y, int(plane));
+#if !defined(PLAN_SHIFTED) // else bulk_lines.cuh has it
+// What a lane of the warp that asks for planes asks for: the first asks for all.
+struct Asking {
+    bool asks;
+
+    __device__ __forceinline__ void begin(const Arguments &, const Point &, int lane) { asks = lane == 0; }
+
+    // A box of every array, for the slot at hand: where sums read, its first plane is at z, and where
+    // their points do, at `own`. Nothing of a plane of points before the block's first.
+    template <int array = 0, class Filling>
+    __device__ __forceinline__ void ask(const Arguments &a, const Filling &slots, Cell *shared,
+                                        const Point &origin, Index z, Index own) const {
+        if constexpr (array < plan::arrays) {
+            using B = Box<array>;
+            constexpr bool sums = array < plan::summed;
+            const Index plane = sums ? asked_plane<array>(a, z) : own;
+            if (asks && (sums || own >= origin.z))
+                slots.copy(shared + B::shared + slots.slot() * B::slot, a.map[array],
+                           int(origin.x) - B::before, int(origin.y) - B::A::low_y, int(plane), sums);
 #if defined(PLAN_ENDS)
-        if constexpr (array < plan::summed)
-            each_end<array>(a, origin, [&](int place, int, int map, int x, int y) {
-                slots.template copy<true>(shared + B::shared + slots.slot() * B::slot + place,
-                                          a.map[map], x, y, int(plane));
-            });
+            if constexpr (sums)
+                if (asks)
+                    each_end<array>(a, origin, [&](int place, int, int map, int x, int y) {
+                        slots.copy(shared + B::shared + slots.slot() * B::slot + place, a.map[map], x, y,
+                                   int(plane), true);
+                    });
 #endif
-        ask<array + 1, end>(a, slots, shared, origin, z);
+            ask<array + 1>(a, slots, shared, origin, z, own);
+        }
     }
-}
+};
+#endif
 template <int array = 0, int end = plan::summed>
 __device__ constexpr int bytes_of_planes(int planes) {
     if constexpr (array < end)
@@ -164,25 +175,22 @@ __device__ __forceinline__ void make_tile(const Arguments &a, Cell *shared) {
     slots.begin(shared + plan::barriers);
     const Point origin = block_origin(a, plan::tile_x, 1, plan::walk);
 #if defined(PLAN_SHIFTED)
-    static_assert(first_cell<plan::summed>() <= plan::barriers, "they fit");
-    if (threadIdx.x == 0) {
-        slots.expect(bytes_of_planes(1));
+    static_assert(first_cell<plan::arrays>() <= plan::barriers, "they fit");
+    constexpr int planes = 1; // a box has all rows
+#else
+    constexpr int planes = plan::planes;
+#endif
+    if (threadIdx.x < warp_size) {
         Asking asking;
-        asking.begin(a);
-        asking.ask(a, slots, shared, origin, origin.z - plan::low_z);
-    }
-#else
-    if (threadIdx.x == 0) {
+        asking.begin(a, origin, threadIdx.x);
+        if (threadIdx.x == 0)
 #if PLAN_SCALED
-        slots.expect(bytes_of_planes(plan::planes) +
-                     bytes_of_planes<plan::summed, plan::arrays>(plan::walk));
-        ask<plan::summed, plan::arrays>(a, slots, shared, origin, origin.z);
+            slots.expect(bytes_of_planes(planes) + bytes_of_planes<plan::summed, plan::arrays>(plan::walk));
 #else
-        slots.expect(bytes_of_planes(plan::planes));
+            slots.expect(bytes_of_planes(planes));
 #endif
-        ask(a, slots, shared, origin, origin.z - plan::low_z);
+        asking.ask(a, slots, shared, origin, origin.z - plan::low_z, origin.z);
     }
-#endif
     slots.sent();
     constexpr int across = plan::tile_x / plan::vector, rows = plan::walk / plan::groups;
     const int x = int(threadIdx.x) % across * (spread > 1 ? 1 : plan::vector);
@@ -211,7 +219,7 @@ __device__ __forceinline__ void make_tile(const Arguments &a, Cell *shared) {
 #else
 #if PLAN_SCALED
         const Putting putting = {
-            column, a, step >= 0 && column.makes(step), step, shared, row + step, x, 0};
+            column, a, step >= 0 && column.makes(step), step, shared, row + step, at, 0};
 #else
         const Putting putting = {column, a, step >= 0 && column.makes(step)};
 #endif
@@ -233,7 +241,7 @@ __device__ __forceinline__ void make_tile(const Arguments &a, Cell *shared) {
 static __device__ unsigned paces[plan::pace_waves * (plan::pace_groups + 1)];
 
 #if defined(PLAN_SHIFTED)
-constexpr int barriers = first_cell<plan::summed>();
+constexpr int barriers = first_cell<plan::arrays>();
 #else
 constexpr int ring = plan::ring, barriers = plan::barriers;
 #endif
@@ -256,11 +264,8 @@ __device__ __forceinline__ void fill(const Arguments &a, Cell *shared, Planes &s
     if (first)
         pace.begin(paces, (blockIdx.z * gridDim.y + blockIdx.y) * gridDim.x + blockIdx.x,
                    gridDim.x * gridDim.y * gridDim.z, plan::wave, int(a.end[2] - a.begin[2]));
-#if defined(PLAN_SHIFTED)
     Asking asking;
-    if (first)
-        asking.begin(a);
-#endif
+    asking.begin(a, origin, threadIdx.x % warp_size);
 #if defined(PLAN_ENDS)
     const int arriving = bytes_of_planes(1) + bytes_of_ends(a, origin);
 #else
@@ -270,20 +275,14 @@ __device__ __forceinline__ void fill(const Arguments &a, Cell *shared, Planes &s
         if (first) {
             pace.plane(k);
             slots.await_free();
-#if PLAN_SCALED
-            const bool completes = k + 1 >= depth; // a plane: what its points read comes with it
-            slots.expect(arriving + (completes ? bytes_of_planes<plan::summed, plan::arrays>(1) : 0));
-            if (completes)
-                ask<plan::summed, plan::arrays>(a, slots, shared, origin, origin.z + k + 1 - depth);
+#if PLAN_SCALED // where it completes a plane, what its points read comes with it
+            slots.expect(arriving + (k + 1 >= depth ? bytes_of_planes<plan::summed, plan::arrays>(1) : 0));
 #else
             slots.expect(arriving);
 #endif
-#if defined(PLAN_SHIFTED)
-            asking.ask(a, slots, shared, origin, origin.z - plan::low_z + k);
-#else
-            ask(a, slots, shared, origin, origin.z - plan::low_z + k);
-#endif
         }
+        __syncwarp();
+        asking.ask(a, slots, shared, origin, origin.z - plan::low_z + k, origin.z + k + 1 - depth);
         slots.sent();
         slots.next();
     }
@@ -296,6 +295,11 @@ template <class At>
 __device__ __forceinline__ void walk(const Arguments &a, const Cell *shared, Planes &slots, At at,
                                      int x, int y, Column &column, int planes) {
     Sums sum = {};
+#if defined(PLAN_SHIFTED)
+    const Columns &own = at;
+#else
+    const Columns own = x;
+#endif
 #pragma unroll 1
     for (; slots.count < unsigned(planes); slots.next()) {
         const int step = int(slots.count) + 1 - depth;
@@ -317,18 +321,14 @@ __device__ __forceinline__ void walk(const Arguments &a, const Cell *shared, Pla
 #else
 #if PLAN_SCALED
         const Putting putting = {
-            column, a, step >= 0 && column.makes(step), step, shared, slots.slot(), x, y};
+            column, a, step >= 0 && column.makes(step), step, shared, slots.slot(), own, y};
 #else
         const Putting putting = {column, a, step >= 0 && column.makes(step)};
 #endif
         add(shared, slots.slot(), at, y, a, sum, putting);
 #if PLAN_KEEPS
         if (step + plan::high_z >= 0 && step + plan::high_z < planes - depth + 1)
-#if defined(PLAN_SHIFTED)
-            column.keep_rows(a, step + plan::high_z, shared, slots.slot(), at, y);
-#else
-            column.keep_rows(a, step + plan::high_z, shared, slots.slot(), x, y);
-#endif
+            column.keep_rows(a, step + plan::high_z, shared, slots.slot(), own, y);
 #endif
         slots.release(slots.slot());
 #endif

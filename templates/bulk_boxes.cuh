@@ -71,7 +71,6 @@ template <int array> __device__ constexpr int first_cell() {
     else
         return first_cell<array - 1>() + ring * Box<array - 1>::slot;
 }
-static_assert(plan::summed == plan::arrays, "no array is read at the point alone");
 
 // Cells that a row of an array begins behind a whole pack with, as far as it is copied.
 template <int array> __device__ __forceinline__ unsigned first_place(const Arguments &a) {

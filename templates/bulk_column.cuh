@@ -196,22 +196,14 @@ struct Column {
 #if PLAN_KEEPS
     // Row j of the plane that has arrived, `plan::high_z` planes beyond the complete one. The kept
     // cells are in shared memory now, so that nobody waits for them.
-    template <int output = 0, class X>
+    template <int output = 0>
     __device__ __forceinline__ void keep_row(const Arguments &a, int j, unsigned points,
-                                             const Cell *shared, int slot, const X &x, int y) const {
+                                             const Cell *shared, int slot, const Columns &x, int y) const {
         if constexpr (output < plan::outputs) {
             if constexpr (Output<output>::current >= 0) { // else they stay in their array
                 constexpr int array = array_of<Output<output>::current>();
                 static_assert(array < plan::summed, "it was fetched with its halo");
-                using B = Box<array>;
-#if !defined(PLAN_SHIFTED)
-                const int at = slot * B::slot + (y + j + B::A::low_y) * B::width + B::before + x;
-#elif PLAN_FLAT
-                const int at = B::row(slot) + x.template cell<array>(0, 0);
-#else
-                const int at = slot * B::slot + x.template cell<array>(y, j);
-#endif
-                const Cell *const own = shared + B::shared + at;
+                const Cell *const own = shared + first_point<array>(slot, x, y, j);
                 RowOf<Cell> out; // as they are
 #pragma unroll
                 for (int i = 0; i < plan::vector; ++i)
@@ -223,9 +215,8 @@ struct Column {
             keep_row<output + 1>(a, j, points, shared, slot, x, y);
         }
     }
-    template <class X>
     __device__ __forceinline__ void keep_rows(const Arguments &a, int plane, const Cell *shared,
-                                              int slot, const X &x, int y) const {
+                                              int slot, const Columns &x, int y) const {
         constexpr unsigned whole = points == 32 ? ~0u : (1u << points % 32) - 1;
         const unsigned inside = unsigned(sets >> points) & whole;
         const unsigned kept = plane < first || plane >= end ? inside : inside & ~unsigned(sets);
@@ -251,13 +242,15 @@ struct Putting {
     bool puts;
 #if PLAN_SCALED
     int step; // the plane that is complete, from the block's first
-    const Cell *shared; // that plane, and the thread's first point in it
-    int plane, x, y;
+    const Cell *shared; // that plane, and where the thread reads it
+    int plane;
+    const Columns &x;
+    int y;
     __device__ __forceinline__ void row(int j, const Sums &sum) const {
         if (!puts)
             return;
         OwnPacks own;
-        own.read(shared, plane, x, y + j);
+        own.read(shared, plane, x, y, j);
         column.put_scaled(a, step, j, sum, own);
     }
 #else

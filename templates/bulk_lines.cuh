@@ -11,44 +11,63 @@
 
 #if defined(PLAN_SHIFTED)
 
-// Which rows a block asks for. Map r of an array has its rows r, r + vector …, as one grid of all
-// planes. What lies outside of that is zeros, and so are planes outside of the grid. What lies outside
-// along y is another plane's, and what lies before the first cell of a row is another row's.
+// What a lane of the warp that asks for planes asks for: one copy of an array, which brings every
+// `vector`-th row. Map r of an array has its rows r, r + vector …, as one grid of all planes. What lies
+// outside of that is zeros, and so are planes outside of the grid. What lies outside along y is another
+// plane's, and what lies before the first cell of a row is another row's.
 struct Asking {
-    Index next[plan::summed]; // for each array: how many rows further the next plane is
+    int its, copy; // array, and copy of it
+    // Where the box begins in the grid, and its rows; where it goes, and how much further in the next slot.
+    int x, y, width, to, slot;
+    unsigned lead, stride; // where the grid's first row begins in a pack, and how far on the next ones do
+    int next;              // how many rows further the next plane is
 
-    template <int array = 0> __device__ __forceinline__ void begin(const Arguments &a) {
-        if constexpr (array < plan::summed) {
-            const Grid &grid = a.grid[Array<array>::grid];
-            next[array] = PLAN_FLAT ? 1 : grid.stride_z / grid.stride_y;
-            begin<array + 1>(a);
+    static_assert(plan::arrays * plan::vector <= warp_size, "each copy has a lane");
+
+    template <int array = 0>
+    __device__ __forceinline__ void begin(const Arguments &a, const Point &origin, int lane) {
+        if constexpr (array == 0) {
+            its = lane / plan::vector;
+            copy = lane % plan::vector;
+        }
+        if constexpr (array < plan::arrays) {
+            if (its == array) {
+                using B = Box<array>;
+                const Grid &grid = a.grid[B::A::grid];
+                x = int(origin.x) - B::before;
+                y = int(origin.y) - B::A::low_y + copy;
+                width = B::width;
+                to = B::shared + copy * B::copied;
+                slot = B::slot;
+                lead = unsigned(line_lead(grid.data));
+                stride = unsigned(PLAN_FLAT ? grid.stride_z : grid.stride_y);
+                next = PLAN_FLAT ? 1 : int(grid.stride_z / grid.stride_y);
+            }
+            begin<array + 1>(a, origin, lane);
         }
     }
-    // Asks for the plane at z of every array, for the slot at hand.
-    template <int array = 0, class Filling>
+    // The plane that it asks for where sums read those at z, and their points those at `own`.
+    template <int array = 0>
+    __device__ __forceinline__ Index find_plane(const Arguments &a, Index z, Index own) const {
+        if constexpr (array < plan::summed)
+            return its == array ? asked_plane<array>(a, z) : find_plane<array + 1>(a, z, own);
+        else
+            return own;
+    }
+    // For the slot at hand; nothing of a plane of points before the block's first.
+    template <class Filling>
     __device__ __forceinline__ void ask(const Arguments &a, const Filling &slots, Cell *shared,
-                                        const Point &origin, Index z) {
-        if constexpr (array < plan::summed) {
-            using B = Box<array>;
-            const Grid &grid = a.grid[B::A::grid];
-            const Index plane = asked_plane<array>(a, z);
-            const bool inside = PLAN_FLAT || (plane >= 0 && plane < a.size[2]);
-            // The plane's first row, counted through all planes.
-            const Index row = plane * next[array] + (origin.y - Array<array>::low_y);
-            const unsigned lead = unsigned(line_lead(grid.data));
-            const unsigned stride = unsigned(PLAN_FLAT ? grid.stride_z : grid.stride_y);
-            Cell *const to = shared + B::shared + slots.slot() * B::slot;
-#pragma unroll
-            for (int k = 0; k < plan::vector; ++k) {
-                const unsigned of = unsigned(row + k) % plan::vector;
-                const int place = int((lead + of * stride) % plan::vector);
-                slots.template copy<true>(
-                    to + k * B::copied, a.map[array * plan::vector + int(of)],
-                    inside ? (int(origin.x) - B::before + place) & -plan::vector : -B::width,
-                    int((row + k - of) / plan::vector), 0);
-            }
-            ask<array + 1>(a, slots, shared, origin, z);
-        }
+                                        const Point &origin, Index z, Index own) const {
+        if (its >= plan::arrays || (its >= plan::summed && own < origin.z))
+            return;
+        const Index plane = find_plane(a, z, own);
+        const bool inside = PLAN_FLAT || (plane >= 0 && plane < a.size[2]);
+        const int row = int(plane) * next + y; // counted through all planes
+        const unsigned map = unsigned(row) % plan::vector;
+        const int place = int((lead + map * stride) % plan::vector);
+        slots.copy(shared + to + slots.slot() * slot, a.map[its * plan::vector + int(map)],
+                   inside ? (x + place) & -plan::vector : -width, (row - int(map)) / plan::vector, 0,
+                   its < plan::summed);
     }
 };
 
@@ -76,42 +95,45 @@ struct Spread {
 #if PLAN_GIVES && !PLAN_IMAGES && PLAN_FLAT
     Outside outside;
 #endif
-    unsigned place[plan::summed], stride[plan::summed];
+    unsigned place[plan::arrays], stride[plan::arrays];
 #if defined(PLAN_MENDERS)
     // The plane at hand, and for each array that of the grid that stands for it; −1: none does.
     int plane, stands_for[plan::summed];
 #endif
 
-    // `z`: the first plane that is read.
+    // `z`: the first plane that is read. What is read at the point alone comes with the plane that
+    // completes its sum.
     template <int array = 0>
     __device__ __forceinline__ void begin(const Arguments &a, const Point &origin, int first_x,
                                           Index y, Index z) {
-        if constexpr (array < plan::summed) {
+        if constexpr (array < plan::arrays) {
             const Grid &grid = a.grid[Array<array>::grid];
             x = first_x;
 #if PLAN_GIVES && !PLAN_IMAGES && PLAN_FLAT
             outside.begin(origin.x + first_x);
 #endif
             stride[array] = unsigned(grid.stride_y);
-            const Index from = asked_plane<array>(a, z);
+            const Index from = array < plan::summed ? asked_plane<array>(a, z) : z - plan::high_z;
             place[array] = first_place<array>(a) + unsigned(offset(grid, origin.x, y, from));
 #if defined(PLAN_MENDERS)
             plane = int(z);
-            stands_for[array] = int(from);
+            if constexpr (array < plan::summed)
+                stands_for[array] = int(from);
 #endif
             begin<array + 1>(a, origin, first_x, y, z);
         }
     }
     template <int array = 0> __device__ __forceinline__ void advance(const Arguments &a) {
-        if constexpr (array < plan::summed) {
-            const unsigned stride_z = unsigned(a.grid[Array<array>::grid].stride_z);
+        if constexpr (array < plan::arrays) {
+            int planes = 1;
 #if defined(PLAN_MENDERS)
-            const int from = int(asked_plane<array>(a, plane + 1));
-            place[array] += unsigned(from - stands_for[array]) * stride_z;
-            stands_for[array] = from;
-#else
-            place[array] += stride_z;
+            if constexpr (array < plan::summed) {
+                const int from = int(asked_plane<array>(a, plane + 1));
+                planes = from - stands_for[array];
+                stands_for[array] = from;
+            }
 #endif
+            place[array] += unsigned(planes) * unsigned(a.grid[Array<array>::grid].stride_z);
             advance<array + 1>(a);
         }
 #if defined(PLAN_MENDERS)

@@ -92,6 +92,26 @@ template <int array, int y> struct Line {
 };
 #endif
 
+// Where a thread reads planes: its first column.
+#if defined(PLAN_SHIFTED)
+using Columns = Spread;
+#else
+using Columns = int;
+#endif
+// Its first point in row j of its own, which begin with row y of the tile: of an array's plane, from the
+// array's first cell on.
+template <int array>
+__device__ __forceinline__ int first_point(int plane, const Columns &x, int y, int j) {
+    using B = Box<array>;
+#if !defined(PLAN_SHIFTED)
+    return B::shared + plane * B::slot + (y + j + B::A::low_y) * B::width + B::before + x;
+#elif PLAN_FLAT
+    return B::shared + B::row(plane) + x.template cell<array>(0, 0);
+#else
+    return B::shared + plane * B::slot + x.template cell<array>(y, j);
+#endif
+}
+
 // Row y of all arrays that sums read.
 template <int array, int y> struct Lines {
     Line<array, y> line;
@@ -99,21 +119,12 @@ template <int array, int y> struct Lines {
 #if defined(PLAN_SHIFTED)
     __device__ __forceinline__ void read(const Cell *shared, int plane, const Spread &x,
                                          int first_y) {
-        using B = Box<array>;
-#if PLAN_FLAT
-        const int own = B::row(plane) + x.template cell<array>(0, 0);
-#else
-        const int own = plane * B::slot + x.template cell<array>(first_y, y);
-#endif
-        line.read(shared + B::shared + own, x);
+        line.read(shared + first_point<array>(plane, x, first_y, y), x);
         rest.read(shared, plane, x, first_y);
     }
 #else
-    // The cell (x, y) of a plane is the thread's first point.
     __device__ __forceinline__ void read(const Cell *shared, int plane, int x, int first_y) {
-        using B = Box<array>;
-        line.read(shared + (B::shared + B::A::low_y * B::width + B::before) + plane * B::slot +
-                  first_y * B::width + x);
+        line.read(shared + first_point<array>(plane, x, first_y, 0));
         rest.read(shared, plane, x, first_y);
     }
 #if PLAN_IMAGES && !PLAN_FLAT
@@ -221,14 +232,19 @@ __device__ __forceinline__ void add_rows(const At &at, const Arguments &a,
 struct OwnPacks {
     static constexpr int arrays = plan::arrays - plan::summed;
     Pack<Cell, plan::vector> pack[arrays > 0 ? arrays : 1]; // a function of the sum alone has none
-    // The cell (x, y) of a plane is the first of them.
     template <int array = plan::summed>
-    __device__ __forceinline__ void read(const Cell *shared, int plane, int x, int y) {
+    __device__ __forceinline__ void read(const Cell *shared, int plane, const Columns &x, int y, int j) {
         if constexpr (array < plan::arrays) {
-            using B = Box<array>;
-            pack[array - plan::summed] = *reinterpret_cast<const Pack<Cell, plan::vector> *>(
-                shared + B::shared + plane * B::slot + y * B::width + x);
-            read<array + 1>(shared, plane, x, y);
+            const Cell *const from = shared + first_point<array>(plane, x, y, j);
+            Pack<Cell, plan::vector> &to = pack[array - plan::summed];
+#if defined(PLAN_SHIFTED)
+#pragma unroll
+            for (int i = 0; i < plan::vector; ++i)
+                to.element[i] = from[i * spread];
+#else
+            to = *reinterpret_cast<const Pack<Cell, plan::vector> *>(from);
+#endif
+            read<array + 1>(shared, plane, x, y, j);
         }
     }
 };

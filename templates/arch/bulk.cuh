@@ -52,7 +52,7 @@ template <int slots, int readers, int menders = 0> struct Slots {
                      : "memory");
     }
 
-    // By one lane: until nobody reads the slot; how many bytes will come; a box to come.
+    // By one lane: until nobody reads the slot; how many bytes will come. Others may ask for them.
     __device__ __forceinline__ void await_free() const {
         wait(freed + 8 * slot(), turn() ^ 1);
         if (menders > 0) // their stores come before the copies
@@ -63,19 +63,18 @@ template <int slots, int readers, int menders = 0> struct Slots {
                      "r"(bytes)
                      : "memory");
     }
-    // `shared`: other blocks read parts of the box, too, so the second-level cache keeps it longest.
-    template <bool shared>
-    __device__ __forceinline__ void copy(void *to, const TensorMap &map, int x, int y,
-                                         int z) const {
-        unsigned long long policy;
-        if constexpr (shared)
-            asm("createpolicy.fractional.L2::evict_last.b64 %0, 1.0;" : "=l"(policy));
-        else
-            asm("createpolicy.fractional.L2::evict_normal.b64 %0, 1.0;" : "=l"(policy));
+    // Asks for a box. `shared`: other blocks read parts of it, too, so the second-level cache keeps it
+    // longest.
+    __device__ __forceinline__ void copy(void *to, const TensorMap &map, int x, int y, int z,
+                                         bool shared) const {
+        unsigned long long longest, normal;
+        asm("createpolicy.fractional.L2::evict_last.b64 %0, 1.0;" : "=l"(longest));
+        asm("createpolicy.fractional.L2::evict_normal.b64 %0, 1.0;" : "=l"(normal));
         asm volatile("cp.async.bulk.tensor.3d.shared::cluster.global.mbarrier::complete_tx::bytes"
                      ".L2::cache_hint [%0], [%1, {%2, %3, %4}], [%5], %6;" ::"r"(
                          static_cast<unsigned>(__cvta_generic_to_shared(to))),
-                     "l"(&map), "r"(x), "r"(y), "r"(z), "r"(filled + 8 * slot()), "l"(policy)
+                     "l"(&map), "r"(x), "r"(y), "r"(z), "r"(filled + 8 * slot()),
+                     "l"(shared ? longest : normal)
                      : "memory");
     }
     // By all lanes of the warp that fills: the slot's copies are on their way.

@@ -26,6 +26,8 @@ local function grids(dims, x, y, z)
     { size = size(x, y, z), layout = { pad = { 8, 0 }, offset = 8 } },
     { size = size(x - 3, y, z), steps = 2 }, -- rows are no packs
     { size = size(x, y, z), layout = { pad = { 3, 0 }, offset = 1 } },
+    { size = size(x + 1, y + 2, z), layout = { offset = 3 }, first = size(3, 1, 1), last = size(x - 1, y + 1, z) },
+    { size = size(2 * x - 5, y, 2), layout = { guard = false } },
     { size = size(8, 3, 2), steps = 2 },
     { size = size(1, 1, 1) },
   }
@@ -34,7 +36,7 @@ end
 local cases = {}
 local function add(name, dims, fields, update, schedule, boundary, dtype, places, more)
   more = more or {}
-  more.text = ("boundary = '%s', dtype = '%s'%s"):format(boundary, dtype, more.parameters and ", parameters = { k = 0.5 }" or "")
+  more.text = ("boundary = %s, dtype = '%s'%s"):format(boundary:find("%(") and boundary or ("%q"):format(boundary), dtype, more.parameters and ", parameters = { k = 0.5 }" or "")
   cases[#cases + 1] = {
     name = ("%s, %s, %s, %s"):format(name, dtype, boundary, schedule),
     spec = spec(dims, fields, update, more),
@@ -61,6 +63,15 @@ for _, boundary in ipairs { "zero", "fixed" } do
   add("alone2d", 2, "u = 'inout'", "sin(f.u(HERE) + apply(lap, f.u) / 16)", "bulk tile=128 coarsen=y32", boundary, "float", grids(2, 264, 40))
   add("alone3d", 3, "u = 'inout'", "max(apply(lap, f.u) / 16, p.k / 8)", "bulk tile=32x16 coarsen=z8", boundary, "double", grids(3, 72, 19, 11), { accuracy = "4", parameters = true })
   add("levels3d", 3, waves, levels, "bulk tile=32x16 coarsen=z8", boundary, "float", grids(3, 72, 19, 11), { accuracy = "4" })
+end
+-- Cells beyond an edge that are not zeros, of sums alone; a shape that reaches further above than below.
+local upward = "f.u(HERE) + f.c(HERE) * (f.u(0,0,2) - f.u(0,0,-1) + f.u(2,-1,0) - f.u(-2,1,0)) / 8"
+for _, boundary in ipairs { "clamp", "mirror", "constant" } do
+  local rule = boundary == "constant" and "constant(3/8)" or boundary
+  add("acoustic3d", 3, waves, acoustic, "bulk tile=64x32 coarsen=z64,y2", rule, "float", grids(3, 136, 35, 21))
+  if boundary ~= "mirror" then -- where rows must reach as far to both sides
+    add("upward3d", 3, "u = 'inout', c = 'in'", upward, "bulk tile=32x16 coarsen=z7,y2", rule, "double", grids(3, 68, 19, 13))
+  end
 end
 add("forced2d", 2, "a = 'in', b = 'in', s = 'out'", forced, "bulk tile=128 coarsen=y32", "zero", "float", grids(2, 264, 40), { parameters = true })
 

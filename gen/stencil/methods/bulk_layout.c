@@ -300,11 +300,11 @@ int bulk_shifted_slots(const plan *p, int64_t bytes) {
 }
 
 /* Not served are too many arrays, sums whose point makes something of its place, and cells from the
-   other end. */
+   other end; in 2D, where `streamed` is as fast, arrays that are read at the point alone. */
 static bool are_served(const plan *p) {
     return p->low[0] <= MOST_BEFORE && p->facts->model->positions == 0 &&
-           p->array_count == p->summed && !bulk_has_ends(p, 0) && !bulk_has_ends(p, 1) &&
-           p->array_count * p->schedule.vector <= PROGRAM_MOST_MAPS;
+           (p->array_count == p->summed || !bulk_is_flat(p)) && !bulk_has_ends(p, 0) &&
+           !bulk_has_ends(p, 1) && p->array_count * p->schedule.vector <= PROGRAM_MOST_MAPS;
 }
 
 bool bulk_mends(const plan *p) {

@@ -31,8 +31,8 @@ template <int slots, int readers, int menders = 0> struct Slots {
     }
     __forceinline__ void expect(int) const {
     }
-    template <bool, class T>
-    __forceinline__ void copy(T *to, const TensorMap &from, int x, int y, int z) const {
+    template <class T>
+    __forceinline__ void copy(T *to, const TensorMap &from, int x, int y, int z, bool) const {
         const sg_cpu_map &m = from.map;
         const long long first[3] = {x, y, z};
         for (int k = 0; k < m.box[2]; ++k)
@@ -78,7 +78,7 @@ template <int slots, int warps> struct PlaneSlots {
     __forceinline__ void ask(int plane, T *to, int, const TensorMap &map, int x, int y,
                              int z) const {
         if (int(threadIdx.x) == plane % warps * 32)
-            Slots<1, 1>().template copy<false>(to, map, x, y, z);
+            Slots<1, 1>().copy(to, map, x, y, z, false);
     }
     __forceinline__ void await_plane(int) const {
         __syncthreads();

@@ -314,36 +314,49 @@ static void bulk_copies_bring_every_row_of_a_pack(void **state) {
     (void)state;
     static const struct {
         const char *schedule, *spec;
-        int maps, box[2], planes;
+        int arrays, maps, box[2], planes; /* maps of each */
     } cases[] = {
         {"bulk tile=128x24 coarsen=z171,y2 vec=4",
          "shape = star(3, 1), coefficients = star7",
+         1,
          4,
          {136, 7},
          7},
         {"bulk tile=32x8 coarsen=z64,y2",
          "shape = star(3, 1), coefficients = star7",
+         1,
          4,
          {40, 3},
          5},
         {"bulk tile=128 coarsen=y32",
          "shape = star(2, 1), coefficients = { 1, 1/2, 1/3, 1/4, 1/5 }, dtype = 'double'",
+         1,
          2,
          {132, 17},
          1},
         {"bulk tile=64x8 coarsen=z64,y2",
          "shape = star(3, 1), coefficients = star7, storage = 'half'",
+         1,
          8,
          {80, 2},
          6},
         {"bulk tile=64x8",
          "shape = points { {0, 1, 0}, {0, -1, 0} }, coefficients = { 1/2, 1/3 }",
+         1,
          4,
          {68, 3},
          3},
-        {"bulk tile=64x8", /* a sum that is scaled */
+        {"bulk tile=64x8", /* a sum that is scaled, by two arrays */
          "fields = { u = 'inout', c = 'in' }, dims = 3, update = function(f) return { u = "
          "f.u(0,0,0) + f.c(0,0,0) * (f.u(1,0,0) + f.u(0,1,0) / 3) } end",
+         3,
+         4,
+         {68, 3},
+         3},
+        {"bulk tile=128 coarsen=y32",
+         "fields = { u = 'inout', c = 'in' }, dims = 2, update = function(f) return { u = "
+         "f.u(0,0) + f.c(0,0) * (f.u(1,0) + f.u(0,1) / 3) } end",
+         1,
          0,
          {0},
          0},
@@ -359,7 +372,7 @@ static void bulk_copies_bring_every_row_of_a_pack(void **state) {
         planning p = make(&l, cases[i].schedule, "sm_90");
         assert_false(job_failed(p.job));
         const program_launch *spare = &p.program->launches[p.program->launches[0].grid.spare];
-        assert_int_equal(spare->grid.map_count, cases[i].maps);
+        assert_int_equal(spare->grid.map_count, cases[i].arrays * cases[i].maps);
         for (int m = 0; m < cases[i].maps; m++) {
             const program_map *map = &spare->grid.maps[m];
             assert_int_equal(map->every, cases[i].maps);
