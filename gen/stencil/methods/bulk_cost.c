@@ -16,24 +16,27 @@
    How much longer where there are few rows of warps, where few bytes are on their way, for written
    bytes, and in the second-level cache where it has all arrays; seconds of starts of a block of a
    2D tile; how much longer where threads have many points of a plane, so that
-   warps are few; and 2D tiles of sums that other fields scale. */
+   warps are few; and 2D tiles for each array that is read at the point alone, and row that shapes
+   reach, and seconds of starts of these (60 figures of waves and media of 2^20 to 2^24 points). */
 static const struct costs {
     double walk_share, tile_share, overlap, start, point, read, spilling, alone, spare, cut, beyond,
         one_wave, last_wave, pace, plane, few, in_flight, writing, hits, tile_start, beyond_flat,
-        many, scaled;
+        many, own, own_start;
 } costs = {0.96, 1,       3,      3e-6, 4,    1,    1.3, 0.12,   4,   1.05, 0.15, 0.1,
-           0.35, 0.54e-6, 0.3e-6, 1.5,  0.09, 0.08, 0.1, 1.9e-6, 0.8, 1.03, 1.06};
+           0.35, 0.54e-6, 0.3e-6, 1.5,  0.09, 0.08, 0.1, 1.9e-6, 0.8, 1.03, 0.02, 1.5e-6};
 
 /* The same where rows begin anywhere, so that copies bring every `vector`-th one: how terms
    overlap; how much less a row of a tile takes, as no halo is a line, in 3D and in 2D, and the
    bytes by which its ends make it longer; what each halving of the walks costs; what a wave of
-   walks leaves idle; what tiles in 2D take longer to begin. Of 128 figures of an H200 at 511³,
-   513x511x259, 333³, 67x323x343 and 16383x8191, stars of radius 1 to 4 and 27-point boxes, float
-   and double. `few_narrow`: how much longer 2D tiles of cells of 16 bits take where warps are few
-   (half, 8191², 5269x2439 and 1630x2783, stars of radius 1 to 4 and boxes). */
+   walks leaves idle; what tiles in 2D take longer to begin; how much longer, in float and double,
+   for each array that is read at the point alone (40 figures of waves and media). Of 128 figures of
+   an H200 at 511³, 513x511x259, 333³, 67x323x343 and 16383x8191, stars of radius 1 to 4 and
+   27-point boxes, float and double. `few_narrow`: how much longer 2D tiles of cells of 16 bits take
+   where warps are few (half, 8191², 5269x2439 and 1630x2783, stars of radius 1 to 4 and boxes). */
 static const struct row_costs {
-    double overlap, share, flat_share, ends, cut, idle, pace, plane, start, few_narrow;
-} row_costs = {4, 0.955, 0.99, 24, 1.045, 0.6, 0.75e-6, 0.37e-6, 3e-6, 0.5};
+    double overlap, share, flat_share, ends, cut, idle, pace, plane, start, own, own_double,
+        few_narrow;
+} row_costs = {4, 0.955, 0.99, 24, 1.045, 0.6, 0.75e-6, 0.37e-6, 3e-6, 0.05, 0.03, 0.5};
 
 /* Where images are found: instructions in 3D, of each row that a thread reads and of each cell of
    it to the left and right of the thread's points; how many times the instructions in 2D (7x7
@@ -250,7 +253,9 @@ static double unaligned(const plan *p, const int64_t size[AXES]) {
 /* The same, and all that differs besides, where they begin anywhere. */
 static double anywhere(const plan *p, double parts) {
     const double share = bulk_is_flat(p) ? row_costs.flat_share : row_costs.share;
-    return apart(p) * (share + row_costs.ends / (p->tile[0] * bulk_cell_bytes(p))) *
+    const double own = plan_words(p) > 1 ? row_costs.own_double : row_costs.own;
+    return apart(p) * (1 + own * (p->array_count - p->summed)) *
+           (share + row_costs.ends / (p->tile[0] * bulk_cell_bytes(p))) *
            (bulk_is_flat(p) ? 1 : pow(row_costs.cut, log2(parts)));
 }
 
@@ -298,6 +303,7 @@ static void wide_cost(plan *p, const int64_t size[AXES], bool images) {
     static const double many_points = 8;
     const double cells = (double)size[p->axes[2]], again = planes_read(p, cells);
     const double tile = (double)p->tile[0] * p->tile[1] * (bulk_is_flat(p) ? p->walk : 1);
+    const int own = p->array_count - p->summed;
     const bool rows = copies_rows(p, size), finds = images && !bulk_is_flat(p) && !rows;
     const asked a = count_asked(p);
     const double reads = (rows ? a.cells : a.packs) / points;
@@ -339,10 +345,10 @@ static void wide_cost(plan *p, const int64_t size[AXES], bool images) {
         }
     }
     e->seconds = pow(sum, 1 / overlap) * model_grid_points(m, size);
-    e->seconds *=
-        (spills(p, finds) && !rows ? costs.spilling : 1) * (points > many_points ? costs.many : 1) *
-        (bulk_is_flat(p) ? 1 + costs.alone / f.together / f.together : 1) *
-        (bulk_is_flat(p) && m->field_count > 1 && p->facts->scaled != NULL ? costs.scaled : 1);
+    e->seconds *= (spills(p, finds) && !rows ? costs.spilling : 1) *
+                  (points > many_points ? costs.many : 1) *
+                  (bulk_is_flat(p) ? 1 + costs.alone / f.together / f.together : 1) *
+                  (bulk_is_flat(p) ? 1 + costs.own * own * p->high[2] : 1);
     if (!bulk_is_flat(p) && !rows && f.waves > 1 && p->walk < cells)
         e->seconds *= costs.cut; /* although there are blocks enough */
     e->seconds *= rows ? anywhere(p, ceil(cells / p->walk)) : in_flight(p, &f) * unaligned(p, size);
@@ -353,8 +359,8 @@ static void wide_cost(plan *p, const int64_t size[AXES], bool images) {
         e->seconds = bulk_is_narrow(p) ? bulk_alone(p, size)
                                        : e->seconds * (images ? image_costs.spare : costs.spare);
     if (bulk_is_flat(p))
-        e->seconds +=
-            of_few_rows(p, size, images, f.waves) + costs.tile_start + (rows ? row_costs.start : 0);
+        e->seconds += of_few_rows(p, size, images, f.waves) + costs.tile_start +
+                      (rows ? row_costs.start : 0) + (own > 0 ? costs.own_start : 0);
     else
         e->seconds += starting(f.waves);
 }

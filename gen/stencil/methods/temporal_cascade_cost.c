@@ -5,18 +5,19 @@
 #include <math.h>
 
 /* The terms are counted from the emitted code. Launches take longer the more points a lane has, as
-   fewer warps are resident: in float 0.9 times that with four, 1.3 with eight. Fitted, with what
-   edges cost, to 50 figures of an H200: Gray-Scott, waves and coefficient fields, 2D and 3D, float
-   and double, from 301x277x355 to 8192x8192, of one to six waves of blocks; most are met to a
-   fifth. In 3D they take longer on grids up to 384³, and still longer on those of less than
-   `small` points, which single steps find in the L2: 225 figures of waves and coefficient fields,
-   an H200. */
+   fewer warps are resident: in float 1.05 times that with four, 1.5 with eight; and in 2D where it
+   reaches further than a point. Fitted, with what edges cost, to 50 figures of an H200: Gray-Scott,
+   waves and coefficient fields, 2D and 3D, float and double, from 301x277x355 to 8192x8192, of one
+   to six waves of blocks; most are met to a fifth. In 3D they take longer on grids up to 384³, and
+   still longer on those of less than `small` points, which single steps find in the L2: 225 figures
+   of waves and coefficient fields, an H200. */
 static double slower(const plan *p, double grid) {
-    static const double doubles = 1.1, four = 0.9, volume = 1.27, volume_doubles = 1.04;
-    static const double small = 4e6;
+    static const double doubles = 1.3, four = 1.05, volume = 1.37, volume_doubles = 1.1;
+    static const double small = 4e6, far = 1.1;
     const double points = p->schedule.lane[0] * p->schedule.lane[1] / 4.0;
     if (p->facts->model->dims < 3)
-        return plan_words(p) > 1 ? doubles : four * sqrt(points);
+        return (plan_words(p) > 1 ? doubles : four * sqrt(points)) *
+               (p->facts->model->radius > 1 ? far : 1);
     return (plan_words(p) > 1 ? doubles * volume_doubles * pow(fmax(points, 1), 0.42)
                               : four * volume * sqrt(points)) *
            pow(fmax(small / grid, 1), 0.25);
@@ -25,7 +26,8 @@ static double slower(const plan *p, double grid) {
 /* How many times as long it takes in 3D where there are images, by the same figures: a launch of
    few waves of blocks ends with its edges. */
 static double imaging(const plan *p, double blocks) {
-    static const double images = 0.16, waves = 2;
+    static const double waves = 2;
+    const double images = plan_words(p) > 1 ? 0.2 : 0.5;
     const bool has = p->facts->model->dims == 3 && fused_has_images(p->facts->model);
     return has ? 1 + images * fmin(1, waves * p->gpu->multiprocessors / blocks) : 1;
 }

@@ -196,7 +196,8 @@ static temporal_work levels_work(const plan *p) {
     const double again = p->fused.keep ? 0 : (p->fused.corners || wave ? 1 : 2) * s->lane[1];
     const double exchanged = packs * (beside + again + s->lane[1]);
     /* Points above one another share their sums over the rows between them. */
-    const double own = p->fused.corners ? 0.4 : 1, high = s->lane[1];
+    const bool shares = p->fused.corners && (plan_words(p) == 1 || p->high[2] == 1);
+    const double own = shares ? 0.4 : 1, high = s->lane[1];
     const double operations = patch * p->facts->sum_operations *
                               (own + (1 - own) * (high + beside) / (high * (1 + beside)));
     const double level = temporal_slots(p, operations, shuffles + exchanged + c->level);
@@ -223,9 +224,16 @@ static double few_warps(const plan *p, const int64_t size[AXES]) {
 }
 
 static void cost(plan *p, const int64_t size[AXES]) {
+    /* 12 figures of stars, 8 of boxes, an H200 */
+    static const double star_images = 0.65, far = 0.85, boxes = 1.2, narrow_boxes = 2;
+    const bool star = !p->fused.corners && temporal_carried(p) == 1;
     const temporal_work w = levels_work(p);
     temporal_cost(p, size, &w, NULL);
     p->estimate.seconds *= few_warps(p, size);
+    if (star && fused_has_images(p->facts->model))
+        p->estimate.seconds *= p->high[2] > 1 ? far : star_images;
+    if (p->fused.corners)
+        p->estimate.seconds *= model_is_narrow(p->facts->model) ? narrow_boxes : boxes;
 }
 
 /* ---- the form -------------------------------------------------------------------------------- */

@@ -49,7 +49,7 @@ static const char *fit(job *j, plan *p) {
 /* ---- its cost -------------------------------------------------------------------------------- */
 
 /* Fitted to 14 plans of 7 and 13 points on an H200, float and double, by docs/notebook.md. */
-static const temporal_costs costs = {1, 1, 1, 700, 30000, 1.325, 1.525, 1.2, 40, 1.26, 2.35};
+static const temporal_costs costs = {1, 1, 1, 700, 15000, 1.325, 1.525, 1.2, 40, 1.26, 2.35};
 
 /* How many times as long where rows are no packs, by 120 figures of 10 grids on an H200, of which
    few have lanes of four rows in double, and none of more. Few steps take longer, as a launch takes
