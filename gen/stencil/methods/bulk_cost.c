@@ -36,7 +36,7 @@ static const struct costs {
 static const struct row_costs {
     double overlap, share, flat_share, ends, cut, idle, pace, plane, start, own, own_double,
         few_narrow;
-} row_costs = {4, 0.955, 0.99, 24, 1.045, 0.6, 0.75e-6, 0.37e-6, 3e-6, 0.05, 0.03, 0.5};
+} row_costs = {4, 0.955, 0.99, 24, 1.045, 0.6, 0.75e-6, 0.37e-6, 3e-6, 0.018, 0.008, 0.5};
 
 /* Where images are found: instructions in 3D, of each row that a thread reads and of each cell of
    it to the left and right of the thread's points; how many times the instructions in 2D (7x7
@@ -254,7 +254,7 @@ static double unaligned(const plan *p, const int64_t size[AXES]) {
 static double anywhere(const plan *p, double parts) {
     const double share = bulk_is_flat(p) ? row_costs.flat_share : row_costs.share;
     const double own = plan_words(p) > 1 ? row_costs.own_double : row_costs.own;
-    return apart(p) * (1 + own * (p->array_count - p->summed)) *
+    return apart(p) * (1 + own * (p->array_count - p->summed) * p->high[2]) *
            (share + row_costs.ends / (p->tile[0] * bulk_cell_bytes(p))) *
            (bulk_is_flat(p) ? 1 : pow(row_costs.cut, log2(parts)));
 }
