@@ -281,7 +281,7 @@ __device__ __forceinline__ void fill(const Arguments &a, Cell *shared, Planes &s
             slots.expect(arriving);
 #endif
         }
-        __syncwarp();
+        __syncwarp(); // others ask when the slot is free
         asking.ask(a, slots, shared, origin, origin.z - plan::low_z + k, origin.z + k + 1 - depth);
         slots.sent();
         slots.next();

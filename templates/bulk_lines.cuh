@@ -62,7 +62,7 @@ struct Asking {
             return;
         const Index plane = find_plane(a, z, own);
         const bool inside = PLAN_FLAT || (plane >= 0 && plane < a.size[2]);
-        const int row = int(plane) * next + y; // counted through all planes
+        const int row = int(unsigned(plane) * unsigned(next)) + y; // counted through all planes
         const unsigned map = unsigned(row) % plan::vector;
         const int place = int((lead + map * stride) % plan::vector);
         slots.copy(shared + to + slots.slot() * slot, a.map[its * plan::vector + int(map)],

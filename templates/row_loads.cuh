@@ -8,32 +8,48 @@ template <int count> __device__ __forceinline__ bool has(int lane, int k) {
     return packs<count> % warp_size == 0 || lane + k * warp_size < packs<count>;
 }
 
-// Fills a slot of the first ring, `count` elements at a time, from the strip's first column on. What
-// lies outside of the grid may be anything: here it is the memory of the rows before and after.
-template <int count>
-__device__ __forceinline__ void load_row(const Stored<Array<0>> *row, int lane, SharedAt<Stored<Array<0>>> slot) {
+// Fills a slot of the first ring, `count` elements at a time. `find(i)`: where element i lies.
+template <int count, class Find>
+__device__ __forceinline__ void load_packs(int lane, SharedAt<Stored<Array<0>>> slot, const Find &find) {
     const SharedAt<Stored<Array<0>>> to = slot + lane * count;
+#if defined(PLAN_NARROW)
+    if constexpr (count == 1) { // there are no copies of 16 bits, so several loads are on their way at once
+        constexpr int together = 8;
+#pragma unroll
+        for (int first = 0; first < turns_of<1>; first += together) {
+            Stored<Array<0>> cell[together];
+#pragma unroll
+            for (int k = first; k < first + together; ++k)
+                if (k < turns_of<1> && has<1>(lane, k))
+                    cell[k - first] = *find(lane + k * warp_size);
+#pragma unroll
+            for (int k = first; k < first + together; ++k)
+                if (k < turns_of<1> && has<1>(lane, k))
+                    (to + k * warp_size).write(cell[k - first]);
+        }
+        return;
+    }
+#endif
 #pragma unroll
     for (int k = 0; k < turns_of<count>; ++k)
         if (has<count>(lane, k))
-            copy_async<count>(to + k * warp_size * count, row + (lane + k * warp_size) * count);
+            copy_async<count>(to + k * warp_size * count, find((lane + k * warp_size) * count));
+}
+
+// From the strip's first column on. What lies outside of the grid may be anything: here it is the memory
+// of the rows before and after.
+template <int count>
+__device__ __forceinline__ void load_row(const Stored<Array<0>> *row, int lane, SharedAt<Stored<Array<0>>> slot) {
+    load_packs<count>(lane, slot, [row](int i) { return row + i; });
 }
 
 // The same in a grid without ends, at least as wide as the strip.
 template <int count>
 __device__ __forceinline__ void load_wrapped(const Stored<Array<0>> *row, const Strip &s, Index size, int lane,
                                              SharedAt<Stored<Array<0>>> slot) {
-#pragma unroll
-    for (int k = 0; k < turns_of<count>; ++k) {
-        const int i = (lane + k * warp_size) * count;
-        const Stored<Array<0>> *from = row + i;
-        if (i < s.wrap_to)
-            from += size;
-        if (i >= s.wrap_from)
-            from -= size;
-        if (has<count>(lane, k))
-            copy_async<count>(slot + i, from);
-    }
+    load_packs<count>(lane, slot, [row, &s, size](int i) {
+        return row + (i + (i < s.wrap_to ? size : 0) - (i >= s.wrap_from ? size : 0));
+    });
 }
 
 template <int count>

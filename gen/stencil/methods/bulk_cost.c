@@ -15,9 +15,10 @@
    that blocks take to keep one pace, and that a multiprocessor takes for each of a block's planes.
    How much longer where there are few rows of warps, where few bytes are on their way, for written
    bytes, and in the second-level cache where it has all arrays; seconds of starts of a block of a
-   2D tile; how much longer where threads have many points of a plane, so that
-   warps are few; and 2D tiles for each array that is read at the point alone, and row that shapes
-   reach, and seconds of starts of these (60 figures of waves and media of 2^20 to 2^24 points). */
+   2D tile; how much longer where threads have many points of a plane, so that warps are few. In 2D,
+   for each array that is read at the point alone and each row that shapes reach below: how much
+   longer, and seconds of starts if there is one (60 figures of waves and media, 2^20 to 2^24
+   points). */
 static const struct costs {
     double walk_share, tile_share, overlap, start, point, read, spilling, alone, spare, cut, beyond,
         one_wave, last_wave, pace, plane, few, in_flight, writing, hits, tile_start, beyond_flat,
@@ -29,10 +30,11 @@ static const struct costs {
    overlap; how much less a row of a tile takes, as no halo is a line, in 3D and in 2D, and the
    bytes by which its ends make it longer; what each halving of the walks costs; what a wave of
    walks leaves idle; what tiles in 2D take longer to begin; how much longer, in float and double,
-   for each array that is read at the point alone (40 figures of waves and media). Of 128 figures of
-   an H200 at 511³, 513x511x259, 333³, 67x323x343 and 16383x8191, stars of radius 1 to 4 and
-   27-point boxes, float and double. `few_narrow`: how much longer 2D tiles of cells of 16 bits take
-   where warps are few (half, 8191², 5269x2439 and 1630x2783, stars of radius 1 to 4 and boxes). */
+   for each array that is read at the point alone and each plane that shapes reach above (40 figures
+   of waves and media). Of 128 figures of an H200 at 511³, 513x511x259, 333³, 67x323x343 and
+   16383x8191, stars of radius 1 to 4 and 27-point boxes, float and double. `few_narrow`: how much
+   longer 2D tiles of cells of 16 bits take where warps are few (half, 8191², 5269x2439 and
+   1630x2783, stars of radius 1 to 4 and boxes). */
 static const struct row_costs {
     double overlap, share, flat_share, ends, cut, idle, pace, plane, start, own, own_double,
         few_narrow;

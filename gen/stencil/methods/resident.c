@@ -121,14 +121,14 @@ static double element_seconds(const plan *p, double halo) {
     return (held ? costs.element : found) * (plan_words(p) > 1 ? costs.wide : 1);
 }
 
-/* Where not all blocks are resident, each round is a launch of its own, which loads and stores the
-   tiles. */
 /* How many times as long steps take in 3D: 16 figures of an H200. */
 static double in_volumes(const plan *p) {
-    static const double several = 1.8, doubles = 1.2, one = 1.15; /* arrays */
+    static const double one = 1.15, several = 1.8, doubles = 1.2; /* arrays */
     return p->array_count == 1 ? one : plan_words(p) > 1 ? doubles : several;
 }
 
+/* Where not all blocks are resident, each round is a launch of its own, which loads and stores the
+   tiles. */
 static void cost(plan *p, const int64_t size[AXES]) {
     const gpu *t = p->gpu;
     const model *m = p->facts->model;

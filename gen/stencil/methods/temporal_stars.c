@@ -48,7 +48,8 @@ static const char *fit(job *j, plan *p) {
 
 /* ---- its cost -------------------------------------------------------------------------------- */
 
-/* Fitted to 14 plans of 7 and 13 points on an H200, float and double, by docs/notebook.md. */
+/* Fitted to 14 plans of 7 and 13 points on an H200, float and double, by docs/notebook.md; the
+   start to 15 of 2^20 to 2^24 points. */
 static const temporal_costs costs = {1, 1, 1, 700, 15000, 1.325, 1.525, 1.2, 40, 1.26, 2.35};
 
 /* How many times as long where rows are no packs, by 120 figures of 10 grids on an H200, of which
