@@ -354,7 +354,7 @@ __device__ __forceinline__ void make_column(const Arguments &a, Cell *shared) {
 #endif
     if (threadIdx.x >= plan::readers) {
 #if defined(PLAN_HANDED)
-        hand_registers_over();
+        hand_registers_over<PLAN_KEPT>();
 #endif
         if (threadIdx.x >= plan::readers + warp_size) {
 #if defined(PLAN_MENDERS)

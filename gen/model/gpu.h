@@ -85,6 +85,7 @@ enum {
     MAX_REGISTERS = 255, /* of a thread */
     MAX_PACK_BYTES = 16, /* of one load or store instruction */
     REGISTERS_PER_MULTIPROCESSOR = 65536,
+    DRIVERS_SHARED = 1024, /* bytes of shared memory that the driver takes of every block */
 };
 
 /* The least multiple of step that is at least n. */
@@ -98,6 +99,15 @@ static inline int larger(int a, int b) {
 
 static inline int smaller(int a, int b) {
     return a < b ? a : b;
+}
+
+/* Bytes of shared memory that a block may have where a multiprocessor has so many; and of how many
+   such blocks a multiprocessor has room for the shared memory. */
+static inline int gpu_shared_room(const gpu *t, int blocks) {
+    return smaller(t->shared_per_multiprocessor / blocks - DRIVERS_SHARED, t->shared_per_block);
+}
+static inline int gpu_blocks_with(const gpu *t, size_t shared_bytes) {
+    return t->shared_per_multiprocessor / ((int)shared_bytes + DRIVERS_SHARED);
 }
 
 #endif

@@ -232,12 +232,10 @@ int plan_resident_by_registers(const plan *p) {
 }
 
 int plan_resident(const plan *p) {
-    enum { RESERVED = 1024 }; /* bytes of shared memory that the driver takes of every block */
     const int by_registers = plan_resident_by_registers(p);
     if (p->shared_bytes == 0)
         return by_registers;
-    const int by_shared = p->gpu->shared_per_multiprocessor / ((int)p->shared_bytes + RESERVED);
-    const int64_t blocks = block_least(by_registers, by_shared);
+    const int64_t blocks = block_least(by_registers, gpu_blocks_with(p->gpu, p->shared_bytes));
     return blocks > 0 ? (int)blocks : 1;
 }
 

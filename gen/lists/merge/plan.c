@@ -232,8 +232,7 @@ static int resident_blocks(const merge_plan *p, const merge *g, size_t element,
         SOME = 16,
         MIXED = 24,
         LEAST = 40,
-        GRAIN = 8,
-        RESERVED = 1024
+        GRAIN = 8
     };
     const gpu *t = r->gpu;
     const bool mixed = g->has_values && dtype_words[g->values].bytes != element;
@@ -245,8 +244,7 @@ static int resident_blocks(const merge_plan *p, const merge *g, size_t element,
     int blocks = t->threads_per_multiprocessor / p->threads;
     if (blocks > REGISTERS / a_thread / p->threads)
         blocks = REGISTERS / a_thread / p->threads;
-    if (blocks > t->shared_per_multiprocessor / ((int)p->shared_bytes + RESERVED))
-        blocks = t->shared_per_multiprocessor / ((int)p->shared_bytes + RESERVED);
+    blocks = smaller(blocks, gpu_blocks_with(t, p->shared_bytes));
     if (blocks > tiles)
         blocks = tiles > 3 ? (int)tiles : blocks > 3 ? 3 : blocks;
     if (blocks > numbers[MERGE_BLOCKS].most) /* which is what a multiprocessor holds */
@@ -257,7 +255,7 @@ static int resident_blocks(const merge_plan *p, const merge *g, size_t element,
 /* Threads and items: those that are asked for, else the usual ones, and fewer where a GPU has
    little shared memory. */
 static void choose_tile(merge_plan *p, const merge *g, size_t element, const family_request *r) {
-    enum { LEAST_THREADS = 64, RESERVED = 1024 };
+    enum { LEAST_THREADS = 64 };
     const gpu *t = r->gpu;
     const shape usual = usual_shape(p, g, element, r);
     int *number = p->schedule.number;
@@ -265,7 +263,7 @@ static void choose_tile(merge_plan *p, const merge *g, size_t element, const fam
     p->items = pattern_or(number[MERGE_ITEMS], usual.items);
     p->stages = pattern_or(number[MERGE_STAGES], 1);
     while (number[MERGE_THREADS] == 0 && p->threads > LEAST_THREADS &&
-           2 * (shared_bytes(p, g, element) + RESERVED) > (size_t)t->shared_per_multiprocessor)
+           gpu_blocks_with(t, shared_bytes(p, g, element)) < 2)
         p->threads /= 2;
     while (number[MERGE_ITEMS] == 0 && p->items > 2 &&
            shared_bytes(p, g, element) > (size_t)t->shared_per_block)

@@ -123,8 +123,10 @@ static void macros(text *t, const plan *p, bool packs, bool only_written) {
         text_printf(t, "#define PLAN_MENDERS %d // warps that put cells from beyond an edge\n",
                     bulk_menders(p));
     if (bulk_handed(p) > 0)
-        text_printf(t, "#define PLAN_HANDED %d // registers of threads that make points\n",
-                    bulk_handed(p));
+        text_printf(t,
+                    "#define PLAN_HANDED %d // registers of threads that make points\n"
+                    "#define PLAN_KEPT %d // of those that hand theirs over to them\n",
+                    bulk_handed(p), BULK_KEPT);
 }
 
 /* The last row, counted from a point's own, that adds to a sum which the plane completes. */

@@ -5,6 +5,7 @@
 #include "gen/stencil/plan.h"
 
 enum {
+    BULK_KEPT = 32,         /* registers of threads that hand theirs over */
     BULK_SLOT_BYTES = 16,   /* of the barriers of a slot */
     BULK_LINE_BYTES = 128,  /* of a row of a box, so that each begins at a line of the L2 */
     BULK_MOST_EXTENT = 256, /* of a box along an axis */

@@ -11,8 +11,7 @@
 
 enum {
     REGISTER_STEP = 8,
-    GROUP = 4 * WARP,    /* threads that hand registers over together, and what they keep */
-    KEPT_REGISTERS = 32, /* as templates/arch/handing.cuh */
+    GROUP = 4 * WARP, /* threads that hand registers over together */
     MOST_SLOTS = 4,
     MOST_NARROW_SLOTS = 6 /* of 16 bits: more planes are on their way, as each is shorter */
 };
@@ -62,7 +61,7 @@ int bulk_handed(const plan *p) {
     if (!can_hand_over(p) || p->block[0] != bulk_readers(p) + GROUP)
         return 0;
     const int all = (groups + 1) * launched(p->block[0], p->blocks);
-    return (all - KEPT_REGISTERS) / groups / REGISTER_STEP * REGISTER_STEP;
+    return (all - BULK_KEPT) / groups / REGISTER_STEP * REGISTER_STEP;
 }
 
 int bulk_registers(const plan *p) {
@@ -84,18 +83,11 @@ static void hand_over(plan *p) {
 
 /* ---- shared memory --------------------------------------------------------------------------- */
 
-/* Bytes of shared memory that a block can have. */
-static int64_t find_room(const plan *p) {
-    enum { RESERVED = 1024 }; /* that the driver takes of every block */
-    return block_least(p->gpu->shared_per_multiprocessor / p->blocks - RESERVED,
-                       p->gpu->shared_per_block);
-}
-
 int bulk_slots(const plan *p) {
     const int most = bulk_is_narrow(p) ? MOST_NARROW_SLOTS + bulk_held(p) : MOST_SLOTS;
     int slots = bulk_is_flat(p) ? 1 : most;
     while (slots > BULK_LEAST_SLOTS + bulk_held(p) &&
-           slots * (bulk_slot_bytes(p) + BULK_SLOT_BYTES) > find_room(p))
+           slots * (bulk_slot_bytes(p) + BULK_SLOT_BYTES) > gpu_shared_room(p->gpu, p->blocks))
         slots--;
     return slots;
 }
@@ -130,7 +122,7 @@ int64_t bulk_take_room(plan *p, int64_t most, bool mends) {
    room for. */
 static void take_rows(plan *p, int64_t most) {
     const int64_t bytes = bulk_take_room(p, most, bulk_mends(p));
-    const int64_t rows = bulk_shifted_room(p, find_room(p));
+    const int64_t rows = bulk_shifted_room(p, gpu_shared_room(p->gpu, p->blocks));
     p->shared_bytes = (size_t)(rows > bytes ? rows : bytes);
 }
 

@@ -9,7 +9,6 @@ enum {
     BULK_ROWS = 4,      /* the same where bulk copies bring and take them */
     PIPELINE_INPUT = 3, /* slots of so many rows that the first stage loads ahead */
     MAX_STAGES = 32,
-    RESERVED = 1024,    /* bytes of shared memory that a block of the driver's takes */
     MBARRIER_BYTES = 8, /* a slot's */
     LONG_ROW = 25,      /* operations of a point from which on rows are taken one by one */
 };
@@ -70,8 +69,7 @@ static int usual_rows(const plan *p) {
 /* More rows between two barriers, as far as all resident blocks have room for them. */
 static void widen_turns(plan *p) {
     const int stages = p->schedule.stages, most = stages < BULK_ROWS ? stages : BULK_ROWS;
-    const int64_t share = p->gpu->shared_per_multiprocessor / p->blocks - RESERVED;
-    const int64_t room = share < p->gpu->shared_per_block ? share : p->gpu->shared_per_block;
+    const int64_t room = gpu_shared_room(p->gpu, p->blocks);
     while (by_bulk(p) && p->fused.rows < most) {
         p->fused.rows++;
         if ((int64_t)pipeline_bytes(p, stages) <= room)

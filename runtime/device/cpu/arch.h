@@ -70,7 +70,7 @@ template <class Numbers, class At> struct By : At {
 };
 template <int count> __forceinline__ void need_registers(volatile unsigned *) {
 }
-__forceinline__ void hand_registers_over() {
+template <int> __forceinline__ void hand_registers_over() {
 }
 template <int count> __forceinline__ void take_registers_over() {
 }
