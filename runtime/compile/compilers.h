@@ -49,6 +49,7 @@ typedef struct host_answer {
     host_program program;
     char name[64]; /* "g++ 12.2.0" */
     bool native;   /* it can compile for this very processor */
+    bool wide;     /* it has vectors of 64 bytes, and uses shorter ones unless told to */
     bool gnu;      /* it is GCC */
 } host_answer;
 const host_answer *host_ask(job *, host_program, const char **why);

@@ -39,6 +39,9 @@ static const char *const always[] = {
    uses, take it 20 ms of the 100 that a short kernel takes. */
 static const char *const libraries[] = {"-Wl,--as-needed", "-lm", "-lc"};
 static const char native[] = "-march=native";
+/* Compilers take vectors of 32 bytes where there are longer ones: a Xeon with AVX-512 makes sums,
+   stencils and filters 1.03 to 1.5 times as fast with those. */
+static const char wide[] = "-mprefer-vector-width=512";
 enum { HOST_FLAGS = 28 }; /* the most flags of a compilation */
 
 static_assert(sizeof always / sizeof always[0] < HOST_FLAGS, "there is room for all flags");
@@ -103,11 +106,13 @@ host_program host_find(job *j, const char **why) {
 /* ---- flags ----------------------------------------------------------------------------------- */
 
 /* Adds the flags of every compilation to a command of n words; returns the new count. */
-static int host_flags(const char **command, int n, bool with_native) {
+static int host_flags(const char **command, int n, bool with_native, bool with_wide) {
     memcpy(command + n, always, sizeof always);
     n += (int)(sizeof always / sizeof always[0]);
     if (with_native)
         command[n++] = native;
+    if (with_wide)
+        command[n++] = wide;
     return n;
 }
 
@@ -136,7 +141,7 @@ static const char limited[] = "cannot run: raise the file-size limit (ulimit -f)
 /* The predefined macros; NULL with *trouble: what happened instead. */
 static const char *ask_macros(job *j, const char *path, bool with_native, const char **trouble) {
     const char *command[HOST_FLAGS + 8] = {path};
-    int n = host_flags(command, 1, with_native);
+    int n = host_flags(command, 1, with_native, false);
     command[n++] = "-x";
     command[n++] = "c++";
     command[n++] = "-dM";
@@ -182,6 +187,9 @@ const host_answer *host_ask(job *j, host_program p, const char **why) {
     a->native = with_native;
     a->gnu =
         strstr(macros, "#define __clang__ ") == NULL && strstr(macros, "#define __GNUC__ ") != NULL;
+    enum { KNOWS_WIDTHS = 8 }; /* of g++; of clang++ all that know -march=native well enough */
+    a->wide = strstr(macros, "#define __AVX512F__ ") != NULL &&
+              (!a->gnu || macro(macros, j, "__GNUC__") >= KNOWS_WIDTHS);
     strncpy(a->name, version(j, macros), sizeof a->name - 1);
     return a;
 }
@@ -229,7 +237,7 @@ static const char *identity(compiler *base, job *j, binary_kind kind) {
     text t = text_new(j);
     text_printf(&t, "%s\nheader %s\n", file, hexadecimal);
     const char *flags[HOST_FLAGS + 1] = {NULL};
-    host_flags(flags, 0, true);
+    host_flags(flags, 0, true, true);
     text_printf(&t, "%s, %s beyond %d\n", command_line(j, flags), long_kernels, LONG_SOURCE);
     for (size_t i = 0; i < sizeof variables / sizeof variables[0]; i++)
         if (getenv(variables[i]) != NULL)
@@ -292,7 +300,7 @@ static void write_source(job *j, const program *p, const scratch *s) {
 static void run_compiler(job *j, const host_answer *with, const program *p, const scratch *s) {
     enum { LIBRARIES = sizeof libraries / sizeof libraries[0] };
     const char *words[HOST_FLAGS + 8 + LIBRARIES] = {with->program.path};
-    int n = host_flags(words, 1, with->native);
+    int n = host_flags(words, 1, with->native, with->wide);
     if (strlen(p->source) > LONG_SOURCE && with->gnu)
         words[n++] = long_kernels;
     words[n++] = "-shared";
