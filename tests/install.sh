@@ -57,7 +57,7 @@ there include/stencilgen.h bin/stencilgen share/man/man1/stencilgen.1 \
     "$lib/libstencilgen.a" "$lib/pkgconfig/stencilgen.pc" \
     "$lib/cmake/stencilgen/stencilgen-config.cmake" \
     "$lib/cmake/stencilgen/stencilgen-config-version.cmake" \
-    share/stencilgen/annotations/stencilgen.lua \
+    share/stencilgen/annotations/stencilgen.lua share/stencilgen/annotations/functions.lua \
     share/doc/stencilgen/README.md share/doc/stencilgen/LICENSE share/doc/stencilgen/docs/spec.md \
     share/doc/stencilgen/examples/heat3d.c
 for example in "$SOURCE"/examples/gallery/*.* "$SOURCE"/examples/python/*.py "$SOURCE"/docs/gallery/*.png; do
