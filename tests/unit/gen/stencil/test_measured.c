@@ -237,6 +237,53 @@ static void what_was_not_measured_is_doubted(void **state) {
     job_end(l.job);
 }
 
+/* Nothing is left of a correction, nor of a doubt, where a grid has a tenth of the points. */
+static void rates_say_nothing_of_distant_grids(void **state) {
+    (void)state;
+    loaded l;
+    planning p = {.row = &rates[0], .steps = 1024, .gpu = "H100"};
+    p.model = load_model(&l, spec_text(p.row));
+    job *j = make(&p);
+    assert_true(plan_method(p.plan)->fused);
+    assert_true(p.factor != 1);
+    int64_t small[AXES];
+    memcpy(small, p.row->size, sizeof small);
+    small[0] /= 16;
+    assert_true(
+        plan_measured_factor(plan_measured_new(j, p.plan->facts, p.plan->gpu, small), p.plan) == 1);
+    job_end(j);
+    job_end(l.job);
+}
+
+/* Rates are of fixed sides. Several steps of 3D stars have another template beyond mirrors. */
+static void rates_say_nothing_of_images_of_stars(void **state) {
+    (void)state;
+    for (int mirrors = 0; mirrors < 2; mirrors++) {
+        const rate row = {
+            .dims = 3, .points = 7, .radius = 1, .dtype = DTYPE_FLOAT, .size = {512, 512, 512}};
+        char text[256];
+        snprintf(text, sizeof text,
+                 "return stencil { name = 's', shape = star(3, 1), dtype = 'float', boundary = "
+                 "'%s', coefficients = identity() + 0.05 * laplacian { dims = 3 } }",
+                 mirrors ? "mirror" : "fixed");
+        loaded l;
+        planning p = {.row = &row, .steps = 1024, .gpu = "H200"};
+        p.model = load_model(&l, text);
+        job *j = make(&p);
+        plan fused = *p.plan;
+        fused.schedule = (schedule){.method = 0};
+        for (int i = 0; i < rate_count; i++)
+            if (strcmp(rates[i].gpu, "H200") == 0 && rates[i].dims == 3 && rates[i].points == 7 &&
+                rates[i].dtype == DTYPE_FLOAT && !rates[i].narrow && !of_one_step(&rates[i]) &&
+                rates[i].size[0] == 512)
+                schedule_parse(j, rates[i].schedule, NULL, &fused.schedule);
+        assert_true(plan_method(&fused)->fused);
+        assert_int_equal(plan_measured_factor(p.measured, &fused) == 1, mirrors);
+        job_end(j);
+        job_end(l.job);
+    }
+}
+
 /* On an H200 streamed has rates of 19 points at 513x511x259 and 67x323x343 alone, where rows are no
    packs. */
 static void rows_of_any_beginning_say_nothing_of_packs(void **state) {
@@ -279,6 +326,8 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(picks_are_near_the_best),
     cmocka_unit_test(other_boards_have_no_measurements),
     cmocka_unit_test(what_was_not_measured_is_doubted),
+    cmocka_unit_test(rates_say_nothing_of_distant_grids),
+    cmocka_unit_test(rates_say_nothing_of_images_of_stars),
     cmocka_unit_test(rows_of_any_beginning_say_nothing_of_packs),
     cmocka_unit_test(grids_in_the_cache_say_nothing_of_others),
 };

@@ -144,6 +144,45 @@ static void test_broken_compiler(void **state) {
     job_end(j);
 }
 
+/* A compiler that says what it knows, and compiles nothing. */
+static void write_compiler(const char *path, const char *macros) {
+    FILE *f = fopen(path, "w");
+    assert_non_null(f);
+    fprintf(f,
+            "#!/bin/sh\ncase \"$*\" in *-dM*) printf '%s'; exit 0;; esac\n"
+            "echo it compiles nothing\nexit 1\n",
+            macros);
+    assert_int_equal(fclose(f), 0);
+    assert_int_equal(chmod(path, 0700), 0);
+}
+
+/* Compilers take short vectors where there are long ones, and old ones do not know the flag. */
+static void test_vectors(void **state) {
+    static const struct {
+        const char *macros;
+        bool wide;
+    } cases[] = {
+        {"#define __GNUC__ 12\\n#define __AVX512F__ 1\\n", true},
+        {"#define __GNUC__ 7\\n#define __AVX512F__ 1\\n", false},
+        {"#define __GNUC__ 12\\n#define __AVX2__ 1\\n", false},
+        {"#define __GNUC__ 4\\n#define __clang__ 1\\n#define __clang_major__ 14\\n"
+         "#define __AVX512F__ 1\\n",
+         true},
+    };
+    const place *p = *state;
+    char path[sizeof p->folder + 8];
+    snprintf(path, sizeof path, "%s/c++", p->folder);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        write_compiler(path, cases[i].macros);
+        setenv("SG_CXX", path, 1);
+        job *j = fails(FAULT_COMPILER, compile_plain);
+        assert_says(j, "it compiles nothing");
+        assert_int_equal(strstr(job_error(j), "-mprefer-vector-width=512") != NULL, cases[i].wide);
+        job_end(j);
+        unlink(path);
+    }
+}
+
 static void test_empty_path(void **state) {
     (void)state;
     char *path = strdup(getenv("PATH"));
@@ -343,6 +382,7 @@ static const struct CMUnitTest tests[] = {
     IN_PLACE(test_missing_entry),
     IN_PLACE(test_missing_compiler),
     IN_PLACE(test_broken_compiler),
+    IN_PLACE(test_vectors),
     IN_PLACE(test_empty_path),
     IN_PLACE(test_facts),
     IN_PLACE(test_device_without_compiler),
