@@ -234,9 +234,9 @@ __device__ __forceinline__ void walk(const Arguments &a, const Cell *shared, Pla
                                      int x, int y, Column &column, int planes) {
     Sums sum = {};
 #if defined(PLAN_SHIFTED)
-    const Columns &own = at;
+    const Columns &columns = at;
 #else
-    const Columns own = x;
+    const Columns columns = x;
 #endif
 #pragma unroll 1
     for (; slots.count < unsigned(planes); slots.next()) {
@@ -259,14 +259,14 @@ __device__ __forceinline__ void walk(const Arguments &a, const Cell *shared, Pla
 #else
 #if PLAN_SCALED
         const Putting putting = {
-            column, a, step >= 0 && column.makes(step), step, shared, slots.slot(), own, y};
+            column, a, step >= 0 && column.makes(step), step, shared, slots.slot(), columns, y};
 #else
         const Putting putting = {column, a, step >= 0 && column.makes(step)};
 #endif
         add(shared, slots.slot(), at, y, a, sum, putting);
 #if PLAN_KEEPS
         if (step + plan::high_z >= 0 && step + plan::high_z < planes - depth + 1)
-            column.keep_rows(a, step + plan::high_z, shared, slots.slot(), own, y);
+            column.keep_rows(a, step + plan::high_z, shared, slots.slot(), columns, y);
 #endif
         slots.release(slots.slot());
 #endif

@@ -66,10 +66,9 @@ for _, boundary in ipairs { "zero", "fixed" } do
 end
 -- Cells beyond an edge that are not zeros, of sums alone; a shape that reaches further above than below.
 local upward = "f.u(HERE) + f.c(HERE) * (f.u(0,0,2) - f.u(0,0,-1) + f.u(2,-1,0) - f.u(-2,1,0)) / 8"
-for _, boundary in ipairs { "clamp", "mirror", "constant" } do
-  local rule = boundary == "constant" and "constant(3/8)" or boundary
+for _, rule in ipairs { "clamp", "mirror", "constant(3/8)" } do
   add("acoustic3d", 3, waves, acoustic, "bulk tile=64x32 coarsen=z64,y2", rule, "float", grids(3, 136, 35, 21))
-  if boundary ~= "mirror" then -- where rows must reach as far to both sides
+  if rule ~= "mirror" then -- where rows must reach as far to both sides
     add("upward3d", 3, "u = 'inout', c = 'in'", upward, "bulk tile=32x16 coarsen=z7,y2", rule, "double", grids(3, 68, 19, 13))
   end
 end

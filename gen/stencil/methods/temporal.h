@@ -91,7 +91,7 @@ double temporal_slots(const plan *, double operations, double others);
 double temporal_walked(const plan *);
 
 /* How many times as long a launch takes because rows are no packs; and because they begin with
-   cells of their other end (7 figures of an H200: 1.2 to 1.5). */
+   cells of their other end (six plans on an H200: 1.25 to 1.5). */
 static inline double temporal_apart(const plan *p, const temporal_work *w,
                                     const int64_t size[AXES]) {
     static const double from_other_end = 1.3;
