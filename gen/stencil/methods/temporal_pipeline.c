@@ -121,6 +121,14 @@ static const char *fit(job *j, plan *p) {
 
 static const temporal_costs costs = {31, 74, 1, 593, 52000, 1.22, 1.84, 1.052, 17.8, 1, 4};
 
+/* Of doubles, by 291 figures of an H200, 2048x2048 to 16384x16384: instructions of a register that
+   spills, mostly in turns at the ends of a walk; shares of the time where blocks hide each other's
+   barriers, where more than two leave few registers to long rows, and where stages make one step;
+   and an exponent of how unevenly stages lie on the schedulers. */
+static const struct {
+    double spill, beside, crowded, one_step, uneven;
+} doubles = {2, 0.9, 1.2, 0.92, 0.3};
+
 enum { BANKS = 32 };
 
 /* The neighbouring 32-bit words that a lane reads at once, and how many lanes of a warp meet in a
@@ -148,7 +156,8 @@ static temporal_work pipeline_work(const plan *p) {
     /* Fitted before turns were widened, and right about which plan is faster ever since. */
     const int rows = usual_rows(p);
     const double turns = temporal_walked(p) + s->stages * rows;
-    const double row = levels * level + ring + c->turn / rows + c->spill * p->fused.spilled;
+    const double spill = plan_words(p) > 1 ? doubles.spill : c->spill;
+    const double row = levels * level + ring + c->turn / rows + spill * p->fused.spilled;
     return (temporal_work){
         .costs = c,
         .apart = 1.25,
@@ -163,7 +172,7 @@ static temporal_work pipeline_work(const plan *p) {
    same time. Where units are few, the older blocks of a multiprocessor have them first, and the
    younger ones end alone. */
 static double makespan(const plan *p, const temporal_work *w, double blocks) {
-    static const double longest_part = 1.7; /* over their mean: templates/strips.cuh */
+    static const double longest_part = 1.95; /* over their mean: templates/strips.cuh */
     static const double alone_at_last = 1.1;
     const double resident = p->estimate.blocks_resident;
     const double slots = p->gpu->multiprocessors * resident;
@@ -176,6 +185,15 @@ static double makespan(const plan *p, const temporal_work *w, double blocks) {
     return temporal_waves(p, w, blocks);
 }
 
+static double share_of_doubles(const plan *p) {
+    const double stages = p->schedule.stages, blocks = plan_resident(p);
+    const double most = ceil(stages / TEMPORAL_SCHEDULERS) * TEMPORAL_SCHEDULERS;
+    const bool crowded = blocks > 2 && p->facts->sum_operations >= LONG_ROW;
+    return (blocks > 1 ? doubles.beside : 1) * (crowded ? doubles.crowded : 1) *
+           (p->schedule.time == p->schedule.stages ? doubles.one_step : 1) *
+           pow(most / stages, doubles.uneven);
+}
+
 static void cost(plan *p, const int64_t size[AXES]) {
     /* By 22 figures of an H200; and where cells of 16 bits come one by one, some of them from the
        other end of a row that is no packs, by five: 1 to 1.8. */
@@ -184,6 +202,7 @@ static void cost(plan *p, const int64_t size[AXES]) {
     const temporal_work w = pipeline_work(p);
     temporal_cost(p, size, &w, makespan);
     p->estimate.seconds *= temporal_carried(p) > 1 ? waves : 1;
+    p->estimate.seconds *= plan_words(p) > 1 ? share_of_doubles(p) : 1;
     if (model_is_narrow(m) && m->sides[0][0].kind == BOUNDARY_PERIODIC && size[0] % 2 != 0)
         p->estimate.seconds *= one_by_one;
 }
@@ -272,7 +291,7 @@ const form temporal_pipeline = {.file = "pipeline.cu",
                                 .shorten = shorten};
 
 /* What is tried where the constraints leave it open. */
-static const int lanes[] = {4, 5, 6, 7, 8, 9, 10, 11, 12, 14, 16, 18, 20, 22, 24, 0};
+static const int lanes[] = {4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 20, 22, 24, 0};
 static const int stages[] = {1, 2, 4, 6, 8, 0};
 static const int levels[] = {1, 2, 3, 4, 6, 8, 0};
 

@@ -250,7 +250,7 @@ static void hidden_blocks(void **unused) {
                        {2, 1, 1},
                        0});
     compare(&(problem){STAR(2, 1, "'fixed'", "float"),
-                       "temporal coarsen=y16 time=3",
+                       "temporal tile=314 coarsen=y16 time=3 lane=10",
                        {1203, 231, 1},
                        7,
                        {3, 2, 1},
