@@ -198,13 +198,13 @@ void tune_report_text(const sg_tuning *t, text *out) {
 }
 
 static void json_evaluation(const sg_evaluation *e, json *j) {
+    json_add(j, "{ plan %s state %s", e->plan, e->state);
+    json_string(j, "reason", is_right(e) ? NULL : e->reason);
     json_add(j,
-             "{ plan %s state %s reason %s seconds %g spread %g estimated_seconds %g registers %+d "
-             "local_bytes %+" PRId64 " shared_bytes %+" PRId64 " threads %+d occupancy %g "
-             "resumed %i final_seconds %g }",
-             e->plan, e->state, is_right(e) ? NULL : e->reason, e->seconds, e->spread,
-             e->estimated_seconds, e->registers, e->local_bytes, e->shared_bytes, e->threads,
-             e->occupancy, e->resumed, e->final_seconds);
+             "seconds %g spread %g estimated_seconds %g registers %+d local_bytes %+" PRId64
+             " shared_bytes %+" PRId64 " threads %+d occupancy %g resumed %i final_seconds %g }",
+             e->seconds, e->spread, e->estimated_seconds, e->registers, e->local_bytes,
+             e->shared_bytes, e->threads, e->occupancy, e->resumed, e->final_seconds);
 }
 
 static void json_drift(const sg_drift *d, json *j) {

@@ -121,13 +121,17 @@ static const char *fit(job *j, plan *p) {
 
 static const temporal_costs costs = {31, 74, 1, 593, 52000, 1.22, 1.84, 1.052, 17.8, 1, 4};
 
-/* Of doubles, by 291 figures of an H200, 2048x2048 to 16384x16384: instructions of a register that
-   spills, mostly in turns at the ends of a walk; shares of the time where blocks hide each other's
-   barriers, where more than two leave few registers to long rows, and where stages make one step;
-   and an exponent of how unevenly stages lie on the schedulers. */
+/* Of doubles where GPUs have bulk copies, by 291 figures of an H200, 2048x2048 to 16384x16384:
+   instructions of a register that spills, mostly in turns at the ends of a walk; shares of the time
+   where blocks hide each other's barriers, where more than two leave few registers to long rows,
+   and where stages make one step; and an exponent of how unevenly stages lie on the schedulers. */
 static const struct {
     double spill, beside, crowded, one_step, uneven;
 } doubles = {2, 0.9, 1.2, 0.92, 0.3};
+
+static bool has_figures_of_doubles(const plan *p) {
+    return plan_words(p) > 1 && gpu_has_bulk(p->gpu);
+}
 
 enum { BANKS = 32 };
 
@@ -156,7 +160,7 @@ static temporal_work pipeline_work(const plan *p) {
     /* Fitted before turns were widened, and right about which plan is faster ever since. */
     const int rows = usual_rows(p);
     const double turns = temporal_walked(p) + s->stages * rows;
-    const double spill = plan_words(p) > 1 ? doubles.spill : c->spill;
+    const double spill = has_figures_of_doubles(p) ? doubles.spill : c->spill;
     const double row = levels * level + ring + c->turn / rows + spill * p->fused.spilled;
     return (temporal_work){
         .costs = c,
@@ -202,7 +206,7 @@ static void cost(plan *p, const int64_t size[AXES]) {
     const temporal_work w = pipeline_work(p);
     temporal_cost(p, size, &w, makespan);
     p->estimate.seconds *= temporal_carried(p) > 1 ? waves : 1;
-    p->estimate.seconds *= plan_words(p) > 1 ? share_of_doubles(p) : 1;
+    p->estimate.seconds *= has_figures_of_doubles(p) ? share_of_doubles(p) : 1;
     if (model_is_narrow(m) && m->sides[0][0].kind == BOUNDARY_PERIODIC && size[0] % 2 != 0)
         p->estimate.seconds *= one_by_one;
 }
