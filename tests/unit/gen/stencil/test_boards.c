@@ -172,19 +172,6 @@ static void pipelines_of_doubles_are_right_to_a_fifth(void **state) {
     }
 }
 
-/* Measured: 990 billion updates a second in launches of 12 steps and a rest of 4, 1237 in launches
-   of 16. */
-static void launches_leave_no_rest_where_that_is_faster(void **state) {
-    (void)state;
-    loaded l;
-    planning p = {.schedule = "", .size = FLAT(8192), .steps = 64};
-    job *j = make(&p, &l, "box(2, 1)", "double", "fixed");
-    assert_true(p.plan->schedule.time > 1);
-    assert_int_equal(64 % p.plan->schedule.time, 0);
-    job_end(j);
-    job_end(l.job);
-}
-
 /* Of half at 768³, in microseconds. */
 static void times_of_16_bits_are_right_to_a_tenth(void **state) {
     (void)state;
