@@ -312,7 +312,6 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(rows_that_begin_anywhere_are_copied_where_that_pays),
     cmocka_unit_test(many_steps_are_not_fused_at_a_loss),
     cmocka_unit_test(pipelines_of_doubles_are_right_to_a_fifth),
-    cmocka_unit_test(launches_leave_no_rest_where_that_is_faster),
 };
 
 TEST_GROUP(boards, NULL, NULL)
