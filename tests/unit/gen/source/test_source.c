@@ -53,6 +53,15 @@ static void folds(const char *text, const char *expected) {
     becomes(fold_text, "sm_90", text, expected);
 }
 
+/* No condition is left open, or closed that was not begun. */
+static void refuses(const char *text, const char *error) {
+    trimming t = {text, "sm_90", NULL, fold_text};
+    job *j;
+    assert_int_equal(job_run(&allocator_libc, trim_body, &t, &j), FAULT_USAGE);
+    assert_string_equal(job_error(j), error);
+    job_end(j);
+}
+
 static void prunes(const char *text, const char *expected) {
     becomes(prune_text, "", text, expected);
 }
@@ -71,6 +80,9 @@ static void directives_are_decided(void **state) {
     folds("#if OTHER\n#define SG_A\n#endif\n#if defined(SG_A)\nint a;\n#endif\n",
           "#if OTHER\n#define SG_A\n#endif\n#if defined(SG_A)\nint a;\n#endif\n");
     folds("#define KEPT 1\nint a = KEPT;\n", "#define KEPT 1\nint a = KEPT;\n");
+    refuses("#ifndef A\n#define A 1\n#endif\n",
+            "error: a template's #ifndef: conditions begin with #if alone");
+    refuses("int a;\n#else\n", "error: a template's #else: conditions begin with #if alone");
 }
 
 static const char plan_text[] = "struct plan {\n    static constexpr int n = 4, m = n / 3;\n"
