@@ -429,7 +429,9 @@ void emit_products(text *out, const emitter *e, const emit_product *products, in
         const emit_product *p = &products[i];
         const char *value = p->named != NULL ? p->named : operand(&w, p->value, LEVEL_PRIMARY);
         const char *sign = p->negative ? "-" : "", *real = p->op == EMIT_DECLARE ? "Real " : "";
-        const char *weight = p->weight == EXPR_NONE ? NULL : operand(&w, p->weight, LEVEL_PRIMARY);
+        const char *weight = p->weighed != NULL       ? p->weighed
+                             : p->weight == EXPR_NONE ? NULL
+                                                      : operand(&w, p->weight, LEVEL_PRIMARY);
         if (p->op == EMIT_ADD && weight == NULL)
             text_printf(out, "    %s %s= %s;\n", p->target, p->negative ? "-" : "+", value);
         else if (p->op == EMIT_ADD)

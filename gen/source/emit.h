@@ -61,6 +61,7 @@ typedef struct emit_product {
     bool negative;
     expr_id weight, value; /* weight EXPR_NONE: 1 */
     const char *named;     /* a variable in place of the value; NULL */
+    const char *weighed;   /* … and of the weight; NULL */
 } emit_product;
 void emit_products(text *, const emitter *, const emit_product *, int count);
 

@@ -50,7 +50,8 @@ struct form {
     bool positions;   /* of several steps: it serves updates that ask for positions */
     bool cooperative; /* of several steps: its blocks wait for each other */
     bool unrated;     /* rates of plans files are those of the method's other templates */
-    const block_form *block; /* NULL: the method lays out its own threads */
+    bool (*tables)(const plan *); /* of sums: weights are a table in constant memory; NULL: no */
+    const block_form *block;      /* NULL: the method lays out its own threads */
 
     /* Completes a plan that has its facts, schedule, form, GPU and axes, but for its cost: NULL, or
        the refusal. With `block` both may be NULL: they are block_fit and block_cost. */

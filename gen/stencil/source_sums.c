@@ -8,11 +8,60 @@
 
 #include <string.h>
 
+/* ---- tables in constant memory --------------------------------------------------------------- */
+
+enum { WIDTH = 96 };
+
+/* An entry of a table, on a new line where it would pass the width; `line` is where that begins, 0
+   before the first. */
+static void add_entry(text *t, size_t *line, const char *entry) {
+    if (*line != 0)
+        text_add(t, ",");
+    if (*line == 0 || t->length - *line + strlen(entry) + 2 > WIDTH) {
+        text_add(t, "\n   ");
+        *line = t->length - 3;
+    }
+    text_printf(t, " %s", entry);
+}
+
+static void write_weights(text *t, dtype type, const double *weights, int count) {
+    text_printf(t, "static __constant__ Real weights[%d] = {", count > 0 ? count : 1);
+    size_t line = 0;
+    for (int i = 0; i < count; i++) {
+        text shown = text_new(t->job);
+        emit_constant(&shown, type, weights[i]);
+        add_entry(t, &line, shown.data);
+    }
+    text_add(t, "};\n");
+}
+
+/* A table of the products' weights that are numbers, which they are then named by. */
+static void write_numbers(text *t, const model *m, emit_product *products, int count) {
+    double *numbers = job_array(t->job, (size_t)count, sizeof *numbers);
+    int n = 0;
+    for (int i = 0; i < count; i++) {
+        const expr_id weight = products[i].weight;
+        if (weight == EXPR_NONE || expr_get(m->pool, weight)->op != EXPR_CONSTANT)
+            continue;
+        products[i].weighed = job_print(t->job, "weights[%d]", n);
+        numbers[n++] = expr_get(m->pool, weight)->value;
+    }
+    if (n == 0)
+        return;
+    text_add(t, "// As numbers in the text they would be loaded anew for each row.\n");
+    write_weights(t, m->dtype, numbers, n);
+    text_add(t, "\n");
+}
+
+/* ---- sums ------------------------------------------------------------------------------------ */
+
 /* A function that begins as `name` does. */
 static void write_adder(text *t, const model *m, const plan *p, const emitter *e, const int *row,
                         const char *name) {
     emit_product *products;
     const int count = sums_products(t->job, m, row, &products);
+    if (p->form->tables != NULL && p->form->tables(p))
+        write_numbers(t, m, products, count);
     text_printf(t,
                 "template <class At>\n"
                 "__device__ __forceinline__ void %s[[maybe_unused]] const At &at,\n"
@@ -109,35 +158,7 @@ void source_write_sums(text *t, const model *whole, const plan *p, const emitter
         job_fail(t->job, FAULT_SPEC, m->file, m->line, "%s", m->pool->limit);
 }
 
-/* ---- weights in constant memory -------------------------------------------------------------- */
-
-enum { WIDTH = 96 };
-
-/* An entry of a table, on a new line where it would pass the width; `line` is where that begins, 0
-   before the first. */
-static void add_entry(text *t, size_t *line, const char *entry) {
-    if (*line != 0)
-        text_add(t, ",");
-    if (*line == 0 || t->length - *line + strlen(entry) + 2 > WIDTH) {
-        text_add(t, "\n   ");
-        *line = t->length - 3;
-    }
-    text_printf(t, " %s", entry);
-}
-
-static void write_weights(text *t, const model *m, const weight_runs *runs) {
-    text_printf(t,
-                "// The weights, run by run.\n"
-                "static __constant__ Real weights[%d] = {",
-                runs->weight_count > 0 ? runs->weight_count : 1);
-    size_t line = 0;
-    for (int i = 0; i < runs->weight_count; i++) {
-        text entry = text_new(t->job);
-        emit_constant(&entry, m->dtype, runs->weights[i]);
-        add_entry(t, &line, entry.data);
-    }
-    text_add(t, "};\n");
-}
+/* ---- the method constant --------------------------------------------------------------------- */
 
 static void write_table(text *t, const plan *p, const weight_runs *runs) {
     text_printf(t,
@@ -173,7 +194,8 @@ static void write_table(text *t, const plan *p, const weight_runs *runs) {
 
 void source_write_runs(text *t, const model *m, const plan *p, const emitter *e) {
     const weight_runs *runs = p->facts->runs;
-    write_weights(t, m, runs);
+    text_add(t, "// The weights, run by run.\n");
+    write_weights(t, m->dtype, runs->weights, runs->weight_count);
     write_table(t, p, runs);
     expr_id others[MAX_FIELDS], rewritten[MAX_FIELDS];
     const char *targets[MAX_FIELDS];

@@ -11,6 +11,7 @@ enum {
     MAX_STAGES = 32,
     MBARRIER_BYTES = 8, /* a slot's */
     LONG_ROW = 25,      /* operations of a point from which on rows are taken one by one */
+    MOST_WEIGHTS = 28,  /* doubles that uniform registers hold beside what else is in them */
 };
 
 /* Whether bulk copies bring rows and take them: of packs of 16 bytes, which cells are that
@@ -226,6 +227,14 @@ static void write_at_once(text *t, const plan *p) {
     text_add(t, "; // rows whose steps are made together\n");
 }
 
+/* Whether weights are loaded once for all rows, into uniform registers. As numbers in the text they
+   take two of the 23 instructions of a point with 25 of them (H200, double: 461 billion updates a
+   second, and 475 where they are given at launch, which is the same machine code). */
+static bool has_table(const plan *p) {
+    const double operations = p->facts->sum_operations;
+    return by_bulk(p) && plan_words(p) > 1 && operations >= LONG_ROW && operations <= MOST_WEIGHTS;
+}
+
 static void macros(text *t, const plan *p, bool packs, bool only_written) {
     (void)only_written;
     const bool bulk = packs ? by_bulk(p) : is_shifted(p);
@@ -290,6 +299,7 @@ const form temporal_pipeline = {.file = "pipeline.cu",
                                 .fit = fit,
                                 .cost = cost,
                                 .constants = constants,
+                                .tables = has_table,
                                 .fewer = fewer,
                                 .together = together,
                                 .shorten = shorten};
