@@ -128,7 +128,7 @@ static const temporal_costs costs = {31, 74, 1, 593, 52000, 1.22, 1.84, 1.052, 1
    and where stages make one step; and an exponent of how unevenly stages lie on the schedulers. */
 static const struct {
     double spill, beside, crowded, one_step, uneven;
-} doubles = {2, 0.9, 1.2, 0.92, 0.3};
+} doubles = {4, 0.9, 1.2, 0.92, 0.3};
 
 static bool has_figures_of_doubles(const plan *p) {
     return plan_words(p) > 1 && gpu_has_bulk(p->gpu);
