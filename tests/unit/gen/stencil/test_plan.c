@@ -1,40 +1,7 @@
 /* The planner: what it chooses, what constraints do to it, what it refuses. */
-#include "tests/unit/gen/spec/load_spec.h"
+#include "tests/unit/gen/stencil/planning.h"
 
-#include "gen/stencil/method.h"
-#include "gen/stencil/plan.h"
-#include "gen/stencil/source.h"
 #include "tests/unit/group.h"
-
-typedef struct planning {
-    const char *schedule, *arch;
-    int64_t size[3], steps;
-    model *model;
-    plan *plan;
-    program *program;
-    job *job;
-} planning;
-
-static void plan_body(job *j, void *argument) {
-    planning *p = argument;
-    schedule wanted = p->model->schedule;
-    schedule_parse(j, p->schedule, NULL, &wanted);
-    p->plan = plan_make(j, p->model, &wanted, gpu_find(p->arch), p->size, p->steps);
-    p->program = source_make(j, p->model, p->plan);
-}
-
-static loaded the_spec(const char *text) {
-    loaded l = load(text);
-    assert_int_equal(l.fault, FAULT_NONE);
-    return l;
-}
-
-static planning make(const loaded *l, const char *line, const char *arch) {
-    planning p = {.schedule = line, .arch = arch, .model = l->spec->subjects[0]->expressions};
-    model_default_size(p.model->dims, true, p.size);
-    job_run(&allocator_libc, plan_body, &p, &p.job);
-    return p;
-}
 
 static const char heat[] = "return stencil { name = 'heat', shape = star(3, 2), coefficients = "
                            "identity() + 0.05 * laplacian { dims = 3, accuracy = 4 } }";
@@ -274,118 +241,6 @@ static void calls_are_limited(void **state) {
     }
 }
 
-static void bulk_copies_bring_the_rows_of_a_pipeline(void **state) {
-    (void)state;
-    static const struct {
-        const char *schedule, *arch, *dtype, *storage;
-        int multiple; /* of the rows that they bring; 0: they do not */
-    } cases[] = {
-        {"temporal time=8 lane=10 stages=4", "sm_90", "double", "double", 2},
-        {"temporal time=8 lane=10 stages=4", "sm_120", "float", "float", 4},
-        {"temporal time=8 lane=10 stages=4", "sm_80", "double", "double", 0},
-        {"temporal time=9 lane=9 stages=3", "sm_90", "double", "double", 0}, /* an odd halo */
-        {"temporal time=8 lane=10 stages=4", "sm_90", "float", "half", 0},
-    };
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        char text[200];
-        snprintf(text, sizeof text,
-                 "return stencil { name = 's', shape = star(2, 1), coefficients = { 1/2, 1/8, 1/8, "
-                 "1/8, 1/9 }, dtype = '%s', storage = '%s' }",
-                 cases[i].dtype, cases[i].storage);
-        loaded l = the_spec(text);
-        planning p = make(&l, cases[i].schedule, cases[i].arch);
-        assert_false(job_failed(p.job));
-        const program_launch *many = &p.program->launches[0];
-        assert_int_equal(many->grid.spare > 0, cases[i].multiple > 0);
-        assert_int_equal(strstr(p.program->source, "cp.async.bulk.global") != NULL,
-                         cases[i].multiple > 0);
-        if (cases[i].multiple > 0) {
-            assert_int_equal(many->grid.needs.multiple, cases[i].multiple);
-            /* the packs of rows that begin anywhere too */
-            assert_non_null(strstr(program_spare_source(p.program), "cp.async.bulk.global"));
-        }
-        job_end(p.job);
-        job_end(l.job);
-    }
-}
-
-/* The kernel for rows that begin anywhere: its maps, and the planes that it has room for. */
-static void bulk_copies_bring_every_row_of_a_pack(void **state) {
-    (void)state;
-    static const struct {
-        const char *schedule, *spec;
-        int arrays, maps, box[2], planes; /* maps of each */
-    } cases[] = {
-        {"bulk tile=128x24 coarsen=z171,y2 vec=4",
-         "shape = star(3, 1), coefficients = star7",
-         1,
-         4,
-         {136, 7},
-         7},
-        {"bulk tile=32x8 coarsen=z64,y2",
-         "shape = star(3, 1), coefficients = star7",
-         1,
-         4,
-         {40, 3},
-         5},
-        {"bulk tile=128 coarsen=y32",
-         "shape = star(2, 1), coefficients = { 1, 1/2, 1/3, 1/4, 1/5 }, dtype = 'double'",
-         1,
-         2,
-         {132, 17},
-         1},
-        {"bulk tile=64x8 coarsen=z64,y2",
-         "shape = star(3, 1), coefficients = star7, storage = 'half'",
-         1,
-         8,
-         {80, 2},
-         6},
-        {"bulk tile=64x8",
-         "shape = points { {0, 1, 0}, {0, -1, 0} }, coefficients = { 1/2, 1/3 }",
-         1,
-         4,
-         {68, 3},
-         3},
-        {"bulk tile=64x8", /* a sum that is scaled, by two arrays */
-         "fields = { u = 'inout', c = 'in' }, dims = 3, update = function(f) return { u = "
-         "f.u(0,0,0) + f.c(0,0,0) * (f.u(1,0,0) + f.u(0,1,0) / 3) } end",
-         3,
-         4,
-         {68, 3},
-         3},
-        {"bulk tile=128 coarsen=y32",
-         "fields = { u = 'inout', c = 'in' }, dims = 2, update = function(f) return { u = "
-         "f.u(0,0) + f.c(0,0) * (f.u(1,0) + f.u(0,1) / 3) } end",
-         1,
-         0,
-         {0},
-         0},
-    };
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        char text[400], planes[40];
-        snprintf(text, sizeof text,
-                 "local star7 = { 1, 1/2, 1/3, 1/4, 1/5, 1/6, 1/7 } "
-                 "return stencil { name = 's', %s }",
-                 cases[i].spec);
-        snprintf(planes, sizeof planes, "\nconstexpr int ring = %d;", cases[i].planes);
-        loaded l = the_spec(text);
-        planning p = make(&l, cases[i].schedule, "sm_90");
-        assert_false(job_failed(p.job));
-        const program_launch *spare = &p.program->launches[p.program->launches[0].grid.spare];
-        assert_int_equal(spare->grid.map_count, cases[i].arrays * cases[i].maps);
-        for (int m = 0; m < cases[i].maps; m++) {
-            const program_map *map = &spare->grid.maps[m];
-            assert_int_equal(map->every, cases[i].maps);
-            assert_int_equal(map->first, m);
-            assert_memory_equal(map->box, cases[i].box, sizeof cases[i].box);
-        }
-        assert_int_equal(strstr(program_spare_source(p.program), planes) != NULL,
-                         cases[i].maps > 0);
-        job_end(p.job);
-        job_end(l.job);
-    }
-}
-
 /* A team's parts are smaller than the grid, and their single steps have the bytes of one rank's. */
 static void the_rest_is_made_point_by_point(void **state) {
     static const char *const specs[] = {
@@ -423,8 +278,6 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(what_cannot_be_fused_is_refused),
     cmocka_unit_test(sides_that_nothing_reaches_do_not_matter),
     cmocka_unit_test(calls_are_limited),
-    cmocka_unit_test(bulk_copies_bring_the_rows_of_a_pipeline),
-    cmocka_unit_test(bulk_copies_bring_every_row_of_a_pack),
 };
 
 TEST_GROUP(plan, NULL, NULL)
