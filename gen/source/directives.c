@@ -130,8 +130,7 @@ static void directive(conditions *c, span line) {
     const token word = scan_token((span){sharp.at.end, line.end});
     const span rest = {word.at.end, line.end};
     if (token_in(&word, "ifdef ifndef") || (c->depth == 0 && token_in(&word, "elif else endif")))
-        job_fail(c->out->job, FAULT_USAGE, NULL, 0,
-                 "a template's #%.*s: conditions begin with #if alone",
+        job_fail(c->out->job, FAULT_USAGE, NULL, 0, "a template's #%.*s: conditions begin with #if",
                  (int)(word.at.end - word.at.begin), word.at.begin);
     if (token_is(&word, "if"))
         open(c, line, rest);

@@ -60,8 +60,8 @@ typedef struct emit_product {
     emit_op op;
     bool negative;
     expr_id weight, value; /* weight EXPR_NONE: 1 */
-    const char *named;     /* a variable in place of the value; NULL */
-    const char *weighed;   /* … and of the weight; NULL */
+    const char *named;     /* what stands for the value; NULL: it is written */
+    const char *weighed;   /* … and for the weight */
 } emit_product;
 void emit_products(text *, const emitter *, const emit_product *, int count);
 

@@ -118,10 +118,11 @@ double edges_alone(const plan *p) {
     return asks_at_edges(p) ? edges_points(p, p->schedule.vector) : 0;
 }
 
-/* Where all sides are fixed, the share of the points of a short row that are made, or in double of
-   a thin slab by threads of one plane (in float these take as long as with other sides): threads
-   that keep a cell load nothing. A grid all of whose cells are kept is copied (486871x1, 25 points,
-   H200: 144 billion cells a second, 90 by `streamed`). */
+/* The share of points that are made where all sides are fixed: threads that keep a cell load
+   nothing. It counts along x where rows are short. In double it also counts in thin slabs, if
+   threads make one plane; in float these take as long as with other sides. A grid all of whose
+   cells are kept is copied (486871x1, 25 points, H200: 144 billion cells a second, 90 by
+   `streamed`). */
 double edges_made_share(const plan *p, const int64_t size[AXES]) {
     static const double least = 0.1, most_x = 0.85, most = 0.75;
     const model *m = p->facts->model;

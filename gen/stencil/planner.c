@@ -8,13 +8,15 @@ static double launch_seconds(const gpu *g) {
 }
 
 /* Seconds of the steps that whole launches leave. Some are made together, by shorter launches, and
-   the others one by one. Blocks of pipelines leave out warps and walk as far: by 11 figures of an
-   H200 in double and float 0.5 of a launch with a sixth of its steps, 1 with two thirds. */
+   the others one by one. Those of pipelines leave out warps and walk as far. By 15 figures of an
+   H200 in double and float they take 0.5 to 0.8 of a launch with up to half of its steps, and 0.9
+   to 1 with more. */
 static double seconds_of_rest(const search *s, const plan *p, int rest) {
     const int time = p->schedule.time;
     const form *f = p->form;
     const int together = f->fewer == NULL ? 0 : f->together != NULL ? f->together(p, rest) : rest;
-    const double least = f->together != NULL ? 0.45 : 0.25, each = f->together != NULL ? 0.6 : 0.75;
+    const bool pipeline = f->together != NULL;
+    const double least = pipeline ? 0.45 : 0.25, each = pipeline ? 0.6 : 0.75;
     const double shorter =
         together == 0 ? 0 : p->estimate.seconds * (least + each * together / time);
     return shorter + (rest - together) * s->single->estimate.seconds;

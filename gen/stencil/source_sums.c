@@ -1,5 +1,5 @@
 /* What methods of linear models have in plan.h: add_plane and finish_sums where they keep partial
-   sums, and the tables of the method constant. Takes: such a model and its plan. Makes: text. */
+   sums, and tables in constant memory. Takes: such a model and its plan. Makes: text. */
 #include "gen/expr/expr.h"
 #include "gen/stencil/method.h"
 #include "gen/stencil/source.h"

@@ -11,7 +11,7 @@ enum {
     MAX_STAGES = 32,
     MBARRIER_BYTES = 8, /* a slot's */
     LONG_ROW = 25,      /* operations of a point from which on rows are taken one by one */
-    MOST_WEIGHTS = 28,  /* doubles that uniform registers hold beside what else is in them */
+    MOST_WEIGHTS = 28,  /* doubles for which there are uniform registers */
 };
 
 /* Whether bulk copies bring rows and take them: of packs of 16 bytes, which cells are that
@@ -122,12 +122,12 @@ static const char *fit(job *j, plan *p) {
 
 static const temporal_costs costs = {31, 74, 1, 593, 52000, 1.22, 1.84, 1.052, 17.8, 1, 4};
 
-/* Of doubles where GPUs have bulk copies, by 291 figures of an H200, 2048x2048 to 16384x16384:
-   instructions of a register that spills, mostly in turns at the ends of a walk; shares of the time
-   where blocks hide each other's barriers, where more than two leave few registers to long rows,
-   and where stages make one step; and an exponent of how unevenly stages lie on the schedulers. */
+/* Of doubles where GPUs have bulk copies, by 291 figures of an H200, 2048x2048 to 16384x16384.
+   Instructions of a register that spills, mostly in turns at the ends of a walk. How many times as
+   long where blocks hide each other's barriers, where more than two leave few registers to long
+   rows, and where stages make one step. An exponent of how unevenly stages lie on schedulers. */
 static const struct {
-    double spill, beside, crowded, one_step, uneven;
+    double spill, hidden, crowded, one_step, uneven;
 } doubles = {4, 0.9, 1.2, 0.92, 0.3};
 
 static bool has_figures_of_doubles(const plan *p) {
@@ -194,7 +194,7 @@ static double share_of_doubles(const plan *p) {
     const double stages = p->schedule.stages, blocks = plan_resident(p);
     const double most = ceil(stages / TEMPORAL_SCHEDULERS) * TEMPORAL_SCHEDULERS;
     const bool crowded = blocks > 2 && p->facts->sum_operations >= LONG_ROW;
-    return (blocks > 1 ? doubles.beside : 1) * (crowded ? doubles.crowded : 1) *
+    return (blocks > 1 ? doubles.hidden : 1) * (crowded ? doubles.crowded : 1) *
            (p->schedule.time == p->schedule.stages ? doubles.one_step : 1) *
            pow(most / stages, doubles.uneven);
 }
@@ -227,9 +227,10 @@ static void write_at_once(text *t, const plan *p) {
     text_add(t, "; // rows whose steps are made together\n");
 }
 
-/* Whether weights are loaded once for all rows, into uniform registers. As numbers in the text they
-   take two of the 23 instructions of a point with 25 of them (H200, double: 461 billion updates a
-   second, and 475 where they are given at launch, which is the same machine code). */
+/* Whether weights lie in a table, from which they are loaded into uniform registers once for all
+   rows. As numbers in the text they take 50 of the 643 instructions of a row of 11 points a lane
+   (box of 25 points, H200). Weights that are given at launch, whose loop over rows has the same
+   machine code, make 475 billion updates a second instead of 461. */
 static bool has_table(const plan *p) {
     const double operations = p->facts->sum_operations;
     return by_bulk(p) && plan_words(p) > 1 && operations >= LONG_ROW && operations <= MOST_WEIGHTS;

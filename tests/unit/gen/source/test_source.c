@@ -81,8 +81,8 @@ static void directives_are_decided(void **state) {
           "#if OTHER\n#define SG_A\n#endif\n#if defined(SG_A)\nint a;\n#endif\n");
     folds("#define KEPT 1\nint a = KEPT;\n", "#define KEPT 1\nint a = KEPT;\n");
     refuses("#ifndef A\n#define A 1\n#endif\n",
-            "error: a template's #ifndef: conditions begin with #if alone");
-    refuses("int a;\n#else\n", "error: a template's #else: conditions begin with #if alone");
+            "error: a template's #ifndef: conditions begin with #if");
+    refuses("int a;\n#else\n", "error: a template's #else: conditions begin with #if");
 }
 
 static const char plan_text[] = "struct plan {\n    static constexpr int n = 4, m = n / 3;\n"
