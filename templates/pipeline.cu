@@ -210,7 +210,7 @@ __device__ __forceinline__ void take_turns(const Arguments &a, const Strip &s, c
                 take_rows(own, r, value);
 #endif
                 if (side && g.first)
-                    set_beside(me, value[0]);
+                    set_virtual(me, value[0]);
                 if constexpr (kind == Kind::plain)
                     all_steps<side, false>(a, s, me, 0, sums, value);
                 else
@@ -261,7 +261,7 @@ __device__ __forceinline__ void walk(const Arguments &a, const Strip &s, SharedA
     g.number = shuffle(static_cast<int>((threadIdx.z + blockIdx.x + blockIdx.z) % stages), 0);
     g.first = g.number == 0;
     g.last = g.number + 1 == stages;
-    const bool over = spare > 0 || (s.beside && !endless<0>); // reads the rows before and after
+    const bool over = spare > 0 || (s.outside && !endless<0>); // reads the rows before and after
     g.easy = endless<0> && a.size[0] < width ? 1 << 30 : turn_of(over - s.begin);
     g.easy_end = turn_of(a.size[2] - over - (rows - 1) - (plan::carried - 1) * above - s.begin);
     g.store = 1 + turn_of(s.y0 - s.begin + (stages - 1) * lag + levels * below);

@@ -53,7 +53,7 @@ __device__ __forceinline__ void ask_split(const Walk &g, int slot, SharedAt<Real
 }
 #endif
 // Whether all rows of the strip begin or end in it; and whether lanes bring a part of each then.
-__device__ __forceinline__ bool is_split(const Strip &s) { return endless<0> && s.beside; }
+__device__ __forceinline__ bool is_split(const Strip &s) { return endless<0> && s.outside; }
 constexpr bool split_by_lanes = spare > 0;
 
 // Rows of an array, all of which find memory; the rows of a wave's level before are `above` rows
@@ -87,13 +87,13 @@ __device__ __forceinline__ void find_row(const Arguments &a, const Strip &s, con
     if (endless<2>)
         y = wrapped_near(y, a.size[2]);
     const Real *row = grid.data + y * grid.stride_z + s.x;
-    const bool inside = !s.beside || (endless<0> && a.size[0] >= width);
+    const bool inside = !s.outside || (endless<0> && a.size[0] >= width);
     if (!inside || y < 0 || y >= a.size[2]) {
         load_carefully<array>(a, s, y, lane(), at);
         return;
     }
 #if defined(PLAN_SHIFTED)
-    if (!s.beside)
+    if (!s.outside)
         bring_row(row, at);
     else if (row == next)
         ask_split(g, slot, to, row, s, a.size[0]);
@@ -102,7 +102,7 @@ __device__ __forceinline__ void find_row(const Arguments &a, const Strip &s, con
 #else
     if (lane() == 0) {
         g.slots.expect_more(slot, width * static_cast<int>(sizeof(Real)));
-        if (s.beside)
+        if (s.outside)
             ask_split(g, slot, at, row, s, a.size[0]);
         else
             ask_row(g, slot, at, row);

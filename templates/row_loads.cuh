@@ -84,13 +84,13 @@ __device__ __forceinline__ void load_rows(const Arguments &a, const Strip &s, Wa
         bool found = easy;
         if (endless<2> && !easy) {
             row = a.grid[Array<array>::grid].data + wrapped_near(y, a.size[2]) * stride + s.x;
-            found = !s.beside || (endless<0> && a.size[0] >= width);
+            found = !s.outside || (endless<0> && a.size[0] >= width);
         }
         if (!found)
             load_carefully<array>(a, s, y, lane(), slot + r * width);
-        else if (endless<0> && s.beside && s.wide)
+        else if (endless<0> && s.outside && s.wide)
             load_wrapped<plan::vector>(row, s, a.size[0], lane(), slot + r * width);
-        else if (endless<0> && s.beside)
+        else if (endless<0> && s.outside)
             load_wrapped<1>(row, s, a.size[0], lane(), slot + r * width);
         else if (s.wide)
             load_row<plan::vector>(row, lane(), slot + r * width);

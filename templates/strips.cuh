@@ -53,7 +53,7 @@ struct Strip {
     Index x;                  // of the first column that is loaded
     int size;                 // columns that are stored, from x + halo on
     bool low, high;           // at which edge of x it lies
-    bool beside;              // some columns lie outside of the grid
+    bool outside;             // of the grid, with some of its columns
     int wrap_to, wrap_from;   // of a grid without ends: columns before and from which lie beyond it
     bool wide;                // rows can be loaded and stored as packs
     Index y0, y1;             // the rows that are stored
@@ -107,7 +107,7 @@ __device__ __forceinline__ Strip strip_of(const Arguments &a, int stages) {
     s.high = !endless<0> && last;
     s.x = begin - halo;
     s.size = static_cast<int>((last ? a.size[0] : strip_begin(a, number + 1)) - begin);
-    s.beside = s.x < 0 || s.x + width > a.size[0];
+    s.outside = s.x < 0 || s.x + width > a.size[0];
     s.wrap_to = static_cast<int>(max(-s.x, Index(0)));
     s.wrap_from = static_cast<int>(min(a.size[0] - s.x, Index(width)));
     s.wide = in_packs(a);
@@ -295,7 +295,7 @@ __device__ __forceinline__ void load_carefully(const Arguments &a, const Strip &
 }
 
 // The virtual cells of zero and constant sides.
-__device__ __forceinline__ void set_beside(const Place &me, Real (&value)[points]) {
+__device__ __forceinline__ void set_virtual(const Place &me, Real (&value)[points]) {
 #pragma unroll
     for (int p = 0; p < points; ++p) {
         if (!inside<0, 0> && kept_low(p) >= 0 && me.low_lane == kept_low(p))

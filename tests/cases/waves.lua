@@ -71,7 +71,7 @@ add("given 3D", given3, "temporal time=2 tile=24x12 lane=4x2 coarsen=z7", "'zero
 add("second 3D", second3, "temporal time=2", "{ x = 'zero', y = 'zero', z = 'mirror' }", "float", { 5 }, { { 36, 20, 17 } })
 add("second 3D", second3, "auto", "'zero'", "float", { 12 }, { { 40, 33, 21 } })
 
--- By resident: tiles that divide no grid, every boundary, and a field of one level beside that of two.
+-- By resident: tiles that divide no grid, every boundary, and a field of one level next to that of two.
 local tiles = { { 83, 61 }, { 40, 9 }, { 33, 17 }, { 7, 33 }, { 3, 2 }, { 1, 1 } }
 local boxes = { { 37, 22, 17 }, { 18, 10, 17 }, { 4, 11, 9 }, { 1, 1, 1 } }
 local guarded = { { size = { 83, 61 }, steps = 9, layout = { pad = { 3, 2 }, offset = 1 } }, { size = { 40, 33 }, steps = 5, layout = { pad = { 5, 0 }, negative = true } } }

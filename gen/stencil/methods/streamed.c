@@ -243,7 +243,7 @@ static bool has_masks(const plan *p) {
     return masks && !loses;
 }
 
-/* Whether zeros stand for what lies left and right in rows or planes beside a point's own. */
+/* Whether zeros stand for what lies left and right in rows or planes other than a point's own. */
 static bool shares_sides(const plan_facts *f) {
     if (!gives_zeros(f->model))
         return false;

@@ -76,8 +76,8 @@ static double elements_apart(const plan *p) {
            (p->schedule.vector - 1);
 }
 
-/* Of a step's numbers of 16 bits. In 2D, where rows are no packs, each point has its own cells
-   beside. */
+/* Of a step's numbers of 16 bits. In 2D, where rows are no packs, each point converts the cells
+   next to it anew. */
 static double converting(const plan *p, bool spare) {
     const plan_streamed *s = &p->streamed;
     const double number = costs.converted + (spare ? costs.converted_apart : 0);
