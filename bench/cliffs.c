@@ -21,7 +21,8 @@ static const char usage[] =
     "radius,\n"
     "                                 dtype, boundary, size, steps), as the program prints them;\n"
     "                                 kinds: star, box, wave (two levels), medium (a coefficient "
-    "field)\n"
+    "field);\n"
+    "                                 a line may go on with schedules of its own: | naive | bulk\n"
     "  --schedules FILE               times these too, at most 12, where the planner takes them\n"
     "  --threads N                    threads that build; else one a core\n"
     "  --device auto|cuda|cpu\n"
@@ -54,13 +55,23 @@ static void add_line(search *s, const char *line) {
     add(s, &p);
 }
 
+/* "PROBLEM | schedule | schedule ...". Keeps pointers into the line. */
+static void add_with_schedules(search *s, char *line) {
+    char *rest = strchr(line, '|');
+    if (rest != NULL)
+        *rest++ = '\0';
+    add_line(s, line);
+    const char **own = s->all[s->count - 1].own, **end = own + ENTRANTS - SCHEDULES;
+    for (char *word; rest != NULL && (word = strtok_r(NULL, "|", &rest)) != NULL; *own++ = word)
+        if (own == end)
+            options_refuse("--specs", "more than 12 schedules of a problem", usage);
+}
+
 static void add_all(search *s, const options *o) {
-    schedules lines = {0};
     if (o->specs != NULL) {
-        schedules_read(o->specs, &lines);
-        for (int i = 0; i < lines.count; i++)
-            add_line(s, lines.items[i]);
-        schedules_free(&lines);
+        schedules_read(o->specs, &s->lines);
+        for (int i = 0; i < s->lines.count; i++)
+            add_with_schedules(s, s->lines.items[i]);
         return;
     }
     for (int i = 0; problem_known(i) != NULL && !o->tiny; i++)
@@ -80,13 +91,30 @@ void cliff_fail(cliff *c, const char *text) {
         c->error = must_have(strdup(text));
 }
 
+/* The schedule of an entrant from SCHEDULES on; NULL: there is none. */
+static const char *schedule_of(const search *s, const cliff *c, int entrant) {
+    const int i = entrant - SCHEDULES;
+    if (c->own[0] != NULL)
+        return c->own[i];
+    return i < s->schedules.count ? s->schedules.items[i] : NULL;
+}
+
+/* Problems with schedules of their own are compared with these and with `naive` alone. */
+static bool takes_part(const search *s, const cliff *c, int entrant) {
+    if (entrant >= SCHEDULES)
+        return schedule_of(s, c, entrant) != NULL;
+    return entrant == NEXT     ? c->has_next
+           : entrant == SINGLE ? c->problem.steps > 1 && c->own[0] == NULL
+                               : true;
+}
+
 static void build(search *s, cliff *c, int entrant) {
     const problem *p = entrant == NEXT ? &c->next : &c->problem;
     char *text = problem_spec(p);
     sg_build_options o = {.struct_size = sizeof o,
                           .text = text,
                           .steps = entrant == SINGLE ? 1 : p->steps,
-                          .schedule = entrant >= SCHEDULES ? s->schedules.items[entrant - SCHEDULES]
+                          .schedule = entrant >= SCHEDULES ? schedule_of(s, c, entrant)
                                       : entrant == NAIVE   ? "naive"
                                                            : NULL};
     memcpy(o.size, p->size, sizeof o.size);
@@ -111,9 +139,9 @@ static void *go(void *argument) {
         }
         cliff *c = &s->all[s->begun++];
         pthread_mutex_unlock(&s->mutex);
-        c->has_next = problem_neighbour(&c->problem, &c->next);
-        for (int e = 0; e < SCHEDULES + s->schedules.count && c->error == NULL; e++)
-            if ((e != NEXT || c->has_next) && (e != SINGLE || c->problem.steps > 1))
+        c->has_next = c->own[0] == NULL && problem_neighbour(&c->problem, &c->next);
+        for (int e = 0; e < ENTRANTS && c->error == NULL; e++)
+            if (takes_part(s, c, e))
                 build(s, c, e);
         pthread_mutex_lock(&s->mutex);
         c->ready = true;
@@ -248,6 +276,7 @@ static void close_all(search *s) {
         free(c->error);
     }
     free(s->all);
+    schedules_free(&s->lines);
     schedules_free(&s->schedules);
     bench_close(s->device);
     sg_close(s->context);

@@ -52,6 +52,7 @@ typedef struct entrant {
 typedef struct cliff {
     problem problem, next;
     entrant of[ENTRANTS];
+    const char *own[ENTRANTS - SCHEDULES]; /* schedules of this problem; or those of the file */
     bool ready, has_next;
     char *error; /* what failed, or is wrong */
 } cliff;
@@ -61,8 +62,8 @@ void cliff_fail(cliff *, const char *text);
 typedef struct search {
     sg_context *context;
     bench_device *device;
-    double end; /* of the time */
-    schedules schedules;
+    double end;                 /* of the time */
+    schedules lines, schedules; /* of the files */
     cliff *all;
     int count, begun, timed;
     pthread_mutex_t mutex;
