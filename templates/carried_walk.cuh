@@ -62,11 +62,10 @@ __device__ __forceinline__ void make_rows(Numbers &numbers, const HeldLines &lin
 #pragma unroll
         for (int i = 0; i < plan::vector; ++i)
             carried[j][i] = next[i];
-        if (plan::flat || j < thread.rows)
 #if PLAN_HOLDS_KEPT
-            stores.put(a, thread, j, z, thread.stays(a, j, z), out, HeldRow<j>{lines});
+        stores.put(a, thread, j, z, thread.stays(a, j, z), out, HeldRow<j>{lines});
 #else
-            stores.put(a, thread, j, z, thread.stays(a, j, z), out);
+        stores.put(a, thread, j, z, thread.stays(a, j, z), out);
 #endif
         make_rows<j + 1>(numbers, lines, a, carried, thread, stores, z);
     }

@@ -123,7 +123,8 @@ __device__ __forceinline__ bool in_box(const Arguments &a, const Point &p) {
     return p.x < a.end[0] && p.y < a.end[1] && p.z < a.end[2];
 }
 
-template <int axis> __device__ __forceinline__ bool keeps(Index i, Index size, int low, int high) {
+template <int axis, class Number>
+__device__ __forceinline__ bool keeps(Number i, Number size, int low, int high) {
     if constexpr (plan::all_fixed)
         return (low > 0 && i < low) || (high > 0 && i + high >= size);
     return (Edge<axis, 0>::kind == Boundary::fixed && i < low) ||

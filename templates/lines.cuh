@@ -51,12 +51,12 @@ template <int low, int high> struct Sides {
 #pragma unroll
             for (int d = 0; d < low; ++d)
                 below[i][d] = gone || (i == 0 && (t.sides >> d & 1) != 0)
-                                  ? Real(0)
+                                  ? (PLAN_GIVES ? Real(0) : unused<Real>())
                                   : Real(load(from + i * Thread::apart - 1 - d));
 #pragma unroll
             for (int d = 0; d < high; ++d)
                 above[i][d] = gone || (i == each - 1 && (t.sides >> (plan::low_x + d) & 1) != 0)
-                                  ? Real(0)
+                                  ? (PLAN_GIVES ? Real(0) : unused<Real>())
                                   : Real(load(from + i * Thread::apart + last + 1 + d));
         }
 #endif
@@ -267,14 +267,14 @@ template <int array, int y> struct HeldLine {
                 PLAN_FETCH(cell(a, t, z + last + k) + t.share);
 #endif
     }
-    // Before the points at z are made.
-    __device__ __forceinline__ void arrive(const Arguments &a, const Thread &t, int z, int end) {
+    // Before the points at z are made. `more`: what arrives so many planes later lies in the grid, and is fetched.
+    __device__ __forceinline__ void arrive(const Arguments &a, const Thread &t, int z, bool more) {
         read(depth - 1, a, t, z + last);
-        if (fetches && z + plan::ahead < end)
+        if (fetches && more)
 #if PLAN_PACKS
-            PLAN_FETCH(cell(a, t, z + last + plan::ahead));
+            PLAN_FETCH(cell(a, t, z + last) + plan::ahead * a.grid[Array<array>::grid].stride_z);
 #else
-            PLAN_FETCH(cell(a, t, z + last + plan::ahead) + t.share);
+            PLAN_FETCH(cell(a, t, z + last) + plan::ahead * a.grid[Array<array>::grid].stride_z + t.share);
 #endif
     }
     __device__ __forceinline__ void read_sides(const Arguments &a, const Thread &t, int z) {
@@ -322,7 +322,8 @@ template <class... Each> struct LinesOf : Each... {
 #if defined(PLAN_POSITIONS)
         first = {t.x, t.y, z};
 #endif
-        (Each::arrive(a, t, z, end), ...); // first what comes from afar
+        const bool more = z + plan::ahead < min(end, int(a.size[2]) - plan::high_z) && (!plan::wraps || z >= 0);
+        (Each::arrive(a, t, z, more), ...); // first what comes from afar
         (Each::read_sides(a, t, z), ...);
     }
     __device__ __forceinline__ void advance() { (Each::advance(), ...); }

@@ -10,6 +10,7 @@
 #define PLAN_HOLDS_KEPT 0  // what a fixed boundary keeps
 #define PLAN_HELD_SIDES 0  // sides are held for planes that are still to come
 #define PLAN_FLAT 0        // there is no axis y
+#define PLAN_COMPUTED 1    // results, before it is asked whether their row is stored
 #define PLAN_AWAITS 1      // the launch may begin before the one ahead has ended
 #define PLAN_SCALED 0      // sums are scaled by what their point reads
 #define PLAN_IMAGES 1      // cells beyond an edge are not zeros

@@ -348,7 +348,7 @@ struct Stores {
             advance<output + 1>(a);
         }
     }
-    // Row j of plane z. The points in `stay` keep their current value, which `row` has.
+    // Row j of plane z, if the box has it. The points in `stay` keep their current value, which `row` has.
 #if PLAN_HOLDS_KEPT
     template <int output = 0, class Row>
     __device__ __forceinline__ void put(const Arguments &a, const Thread &t, int j, int z,
@@ -359,6 +359,7 @@ struct Stores {
                                         unsigned stay, const Results &out) const {
 #endif
         if constexpr (output < plan::outputs) {
+            const bool made = plan::flat || j < t.rows;
             Points points;
 #pragma unroll
             for (int i = 0; i < plan::vector; ++i)
@@ -378,7 +379,7 @@ struct Stores {
                 points.element[i] = stay >> i & 1 ? current.element[i] : points.element[i];
 #elif PLAN_KEEPS
             if constexpr (Output<output>::current >= 0)
-                if (stay != 0) {
+                if (made && stay != 0) {
                     const Points current = read_points(t.template cell<Output<output>::current>(a, t.y + j, z));
 #pragma unroll
                     for (int i = 0; i < plan::vector; ++i)
@@ -391,14 +392,19 @@ struct Stores {
 #else
             Stored<Output<0>> *const first = to[output] + j * a.grid[Output<output>::grid].stride_y;
 #endif
-#if PLAN_SOME_POINTS
-            store_points(first, points, which);
-#else
-#if defined(PLAN_NARROW)
-            store_narrowed_once(first, points);
-#else
-            store_pack_once(reinterpret_cast<Points *>(first), points);
+#if PLAN_COMPUTED
+            // Not in the branch: what one row computes hides what the next one waits for.
+#pragma unroll
+            for (int i = 0; i < plan::vector; ++i)
+                points.element[i] = computed(points.element[i]);
 #endif
+            if (made)
+#if PLAN_SOME_POINTS
+                store_points(first, points, which);
+#elif defined(PLAN_NARROW)
+                store_narrowed_once(first, points);
+#else
+                store_pack_once(reinterpret_cast<Points *>(first), points);
 #endif
 #if PLAN_HOLDS_KEPT
             put<output + 1>(a, t, j, z, stay, out, row);

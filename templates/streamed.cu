@@ -134,11 +134,10 @@ __device__ __forceinline__ void make_rows(const HeldLines &lines, const Argument
 #else
         update_row<j>(lines, a, out);
 #endif
-        if (plan::flat || j < thread.rows)
 #if PLAN_HOLDS_KEPT
-            stores.put(a, thread, j, z, thread.stays(a, j, z), out, HeldRow<j>{lines});
+        stores.put(a, thread, j, z, thread.stays(a, j, z), out, HeldRow<j>{lines});
 #else
-            stores.put(a, thread, j, z, thread.stays(a, j, z), out);
+        stores.put(a, thread, j, z, thread.stays(a, j, z), out);
 #endif
 #if defined(PLAN_INTERIOR)
         make_rows<inside, j + 1>(lines, a, thread, stores, z);

@@ -51,8 +51,7 @@ __device__ __forceinline__ void put_rows(const Arguments &a, const Thread &threa
                 out[i][o] = sum[j][i][o][0];
             finish_sums(a, out[i]);
         }
-        if (plan::flat || j < thread.rows)
-            stores.put(a, thread, j, z, thread.stays(a, j, z), out);
+        stores.put(a, thread, j, z, thread.stays(a, j, z), out);
     }
 }
 

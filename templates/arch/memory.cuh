@@ -42,6 +42,15 @@ template <class T> __device__ __forceinline__ T *opaque_address(T *address) {
     return address;
 }
 
+// A number of arithmetic, computed here: compilers move what only a branch uses into it.
+__device__ __forceinline__ float computed(float x) { asm volatile("" : "+f"(x)); return x; }
+__device__ __forceinline__ double computed(double x) { asm volatile("" : "+d"(x)); return x; }
+
+// Some number, which nobody uses: no instruction makes it.
+template <class T> __device__ __forceinline__ T unused();
+template <> __device__ __forceinline__ float unused() { float x; asm("" : "=f"(x)); return x; }
+template <> __device__ __forceinline__ double unused() { double x; asm("" : "=d"(x)); return x; }
+
 // Hides a number, and tests of it stay where they are: hoisted out of a loop, each would keep a register.
 template <class T> __device__ __forceinline__ T pinned(T number) {
     static_assert(sizeof(T) == 4, "one register");

@@ -115,6 +115,7 @@ __device__ __forceinline__ void update_point(const At &at, const Arguments &argu
 #define PLAN_HOLDS_KEPT 0 // what a fixed boundary keeps
 #define PLAN_SOME_POINTS 0 // of a row alone may be stored
 #define PLAN_HELD_SIDES 0 // for planes that are still to come
+#define PLAN_COMPUTED 1 // results, before it is asked whether their row is stored
 #define PLAN_FLAT 0 // there is no axis y
 #define PLAN_NEEDS 78 // registers, so that blocks do not crowd each other
 #define PLAN_KEEPS 0 // a side that the shape reaches over is fixed

@@ -83,6 +83,12 @@ __forceinline__ Index opaque_offset(Index number) {
 template <class T> __forceinline__ T *opaque_address(T *address) {
     return address;
 }
+template <class T> __forceinline__ T computed(T number) {
+    return number;
+}
+template <class T> __forceinline__ T unused() {
+    return 0;
+}
 template <class T> __forceinline__ T pinned(T number) {
     return number;
 }
