@@ -267,10 +267,10 @@ template <int array, int y> struct HeldLine {
                 PLAN_FETCH(cell(a, t, z + last + k) + t.share);
 #endif
     }
-    // Before the points at z are made. `more`: what arrives so many planes later lies in the grid, and is fetched.
+    // Before the points at z are made. `more`: what arrives so many planes later is fetched.
     __device__ __forceinline__ void arrive(const Arguments &a, const Thread &t, int z, bool more) {
         read(depth - 1, a, t, z + last);
-        if (fetches && more)
+        if (fetches && more && (z >= 0 || !plan::wraps))
 #if PLAN_PACKS
             PLAN_FETCH(cell(a, t, z + last) + plan::ahead * a.grid[Array<array>::grid].stride_z);
 #else
@@ -322,8 +322,7 @@ template <class... Each> struct LinesOf : Each... {
 #if defined(PLAN_POSITIONS)
         first = {t.x, t.y, z};
 #endif
-        const bool more = z + plan::ahead < min(end, int(a.size[2]) - plan::high_z) && (!plan::wraps || z >= 0);
-        (Each::arrive(a, t, z, more), ...); // first what comes from afar
+        (Each::arrive(a, t, z, z + plan::ahead < min(end, int(a.size[2]) - plan::high_z)), ...); // from afar, first
         (Each::read_sides(a, t, z), ...);
     }
     __device__ __forceinline__ void advance() { (Each::advance(), ...); }

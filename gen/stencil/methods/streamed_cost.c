@@ -204,17 +204,36 @@ static double crowd(const plan *p, double blocks) {
     return uneven * (1 + few_warps / (warps * warps));
 }
 
-/* Rows so short that a block or two make one. Two terms are fitted to 10 problems with 47 to 319
-   points along x on an H100 (90 plans), and longer rows do without them. */
+/* Rows so short that a block or two make one. */
 static bool has_short_rows(const int64_t size[AXES]) {
     enum { SHORT = 384 };
     return size[0] <= SHORT;
 }
 
-/* How many times as long where rows are short, for each row of a thread beyond its first. */
+/* How many times as long where rows are short, for each row of a thread beyond its first: fitted to
+   10 problems with 47 to 319 points along x on an H100 (90 plans). */
 static double narrow_rows(const plan *p, const int64_t size[AXES]) {
     static const double each = 0.05;
     return has_short_rows(size) ? 1 + each * (p->streamed.lane_y - 1) : 1;
+}
+
+/* Short rows in 3D that are no packs. Four terms are fitted to 116 random problems with 33 to 330
+   points along x on an H200 (664 plans): how many times as long all take, and packs of several
+   points, whose points lie apart; what of a tile that has no points costs, and how much blocks that
+   are twice or half as large as the best. */
+static const struct { double all, packs, idle, turn; } short_odd = {1.1, 1.12, 0.4, 0.02};
+
+static bool has_short_odd_rows(const plan *p, const int64_t size[AXES]) {
+    enum { PACK = 4 };
+    const model *m = p->facts->model;
+    const int pack = smaller(MAX_PACK_BYTES / (int)model_cell_bytes(m), PACK);
+    return p->axes[1] >= 0 && !m->arranged && has_short_rows(size) && size[0] % pack != 0;
+}
+
+static double short_odd_rows(const plan *p, const int64_t size[AXES]) {
+    if (!has_short_odd_rows(p, size))
+        return 1;
+    return short_odd.all * (plan_takes_spare(p, size) && !p->form->sums ? short_odd.packs : 1);
 }
 
 /* How many times as long where rows are no packs and the registers of as many blocks as were
@@ -250,11 +269,6 @@ static double kept_apart(const plan *p, const int64_t size[AXES]) {
     return plan_takes_spare(p, size) ? 1 + each * (p->schedule.vector - 1) : 1;
 }
 
-/* Loads of a pack: points of a row that is none are loaded one by one, and half of that shows. */
-static double loads_apart(const plan *p, const int64_t size[AXES]) {
-    return has_short_rows(size) && plan_takes_spare(p, size) ? (1 + p->schedule.vector) / 2.0 : 1;
-}
-
 static double edges(const plan *p, const int64_t size[AXES]) {
     return p->facts->ends_of_x ? edges_of_x(p, size, streamed_ordered_wave(p) > 0 ? 0.5 : 0.3) : 1;
 }
@@ -280,7 +294,10 @@ static double calls(const plan *p) {
 static double waste(const plan *p, const int64_t size[AXES]) {
     double covered;
     const double blocks = plan_blocks(p, size, &covered);
-    const double idle = 1 + 0.2 * (covered - 1); /* threads without work end at once */
+    const bool odd = has_short_odd_rows(p, size);
+    const double idle =
+        1 + (odd ? short_odd.idle : 0.2) * (covered - 1); /* threads without work end at once */
+    const double turn = odd ? short_odd.turn : 0.01;
     const bool goes_far = streamed_walks_long(p->facts);
     const double best = goes_far         ? 64
                         : p->axes[1] < 0 ? 128
@@ -288,7 +305,7 @@ static double waste(const plan *p, const int64_t size[AXES]) {
                  turns = fabs(log2(plan_threads(p) / best));
     const double full = goes_far ? crowd(p, blocks) : ends(p, blocks);
     return idle * full * edges(p, size) * calls(p) * narrow_rows(p, size) * starved(p, size) *
-           kept_apart(p, size) * (1 + 0.01 * turns);
+           kept_apart(p, size) * short_odd_rows(p, size) * (1 + turn * turns);
 }
 
 /* Seconds a point if waiting alone counted. The warps of a scheduler take turns: each issues the
@@ -300,8 +317,7 @@ static double waiting(const plan *p, const int64_t size[AXES], double instructio
     const double warps = blocks * ceil(plan_threads(p) / 32.0);
     const double points = (double)p->schedule.vector * p->streamed.lane_y;
     const double wait = (1 - costs.spared_wait * plan_in_cache(p, size)) *
-                        (costs.wait + costs.wait_load * loads_apart(p, size) *
-                                          (p->streamed.packs + p->streamed.beside));
+                        (costs.wait + costs.wait_load * (p->streamed.packs + p->streamed.beside));
     const double before = p->form->sums ? p->low[2] + p->high[2] : 1;
     const double cycles = instructions * points + wait * (1 + before / p->walk);
     return cycles / (warps * WARP * points) / p->gpu->clock;
