@@ -177,7 +177,7 @@ template <int array, int y> struct HeldLine {
     using Cell = Stored<Array<array>>;
 #endif
     static constexpr int first = Of::first, last = Of::last, depth = last - first + 1;
-    static constexpr bool fetches = plan::ahead > 0 && y >= 0 && y < plan::lane_y;
+    static constexpr bool fetches = y >= 0 && y < plan::fetched;
     Points own[depth];
 #if PLAN_HELD_SIDES
     // Where the shape reaches along x in one plane alone, its sides are read when their turn comes.

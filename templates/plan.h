@@ -44,7 +44,7 @@ struct plan {
     static constexpr bool images = true; // some cells beyond a side are images of others
     static constexpr int words = 2, boxes = 2, messages = 1;
     static constexpr bool star = true;
-    static constexpr int ahead = 2, slab = 1 << 21;
+    static constexpr int ahead = 2, fetched = 1, slab = 1 << 21;
     static constexpr bool flat = false;
     static constexpr int halo_low_x = 4, halo_low_y = 4, halo_low_z = 4;
     static constexpr int halo_high_x = 4, halo_high_y = 4, halo_high_z = 4;

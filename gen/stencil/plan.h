@@ -167,6 +167,7 @@ typedef struct plan_fused {
    it fetches ahead of need. What it loads of each plane: packs, and elements next to the packs. */
 typedef struct plan_streamed {
     int lane_y, ahead;
+    int fetched; /* of those rows so many are fetched ahead */
     int packs, beside;
     bool carries; /* steps share what they compute … */
     int together; /* … or are made at once, for what their points have in common */

@@ -132,7 +132,7 @@ struct plan {
     static constexpr int high_x = 2, high_y = 0, high_z = 2;
     static constexpr bool packs = true; // rows are loaded and stored as packs
     static constexpr int vector = 2;
-    static constexpr int lane_y = 1, walk = 5, ahead = 2;
+    static constexpr int lane_y = 1, walk = 5, ahead = 2, fetched = 1;
     static constexpr int slab = 2000000; // points that are walked through together
     static constexpr bool flat = true; // as PLAN_FLAT
 };

@@ -30,7 +30,7 @@ struct plan {
     static constexpr int high_x = 1, high_y = 0, high_z = 1;
     static constexpr bool packs = true; // rows are loaded and stored as packs
     static constexpr int vector = 4;
-    static constexpr int lane_y = 1, walk = 8, ahead = 2;
+    static constexpr int lane_y = 1, walk = 8, ahead = 2, fetched = 1;
     static constexpr int slab = 4000000; // points that are walked through together
     static constexpr bool flat = true; // as PLAN_FLAT
 };

@@ -138,6 +138,10 @@ static int registers_for(const plan *p, int blocks) {
     return smaller(REGISTERS_PER_MULTIPROCESSOR / PARTS / of_a_part / STEP * STEP, MAX_REGISTERS);
 }
 
+bool streamed_has_registers(const plan *p) {
+    return p->estimate.registers <= registers_for(p, p->blocks);
+}
+
 static bool have_threads(const plan *p, int blocks) {
     return blocks <= p->gpu->blocks_per_multiprocessor &&
            blocks * round_up(plan_threads(p), WARP) <= p->gpu->threads_per_multiprocessor;
@@ -195,6 +199,7 @@ static const char *fit(job *j, plan *p) {
                          "thread or a smaller vec",
                          need, MAX_REGISTERS);
     p->streamed.ahead = AHEAD;
+    p->streamed.fetched = p->streamed.lane_y;
     p->estimate.registers = need;
     p->streamed.spare_registers =
         need + plan_words(p) * p->streamed.beside * (p->schedule.vector - 1) * HELD / 100;
@@ -265,8 +270,7 @@ int streamed_ordered_wave(const plan *p) {
    point a lane: 1 to 1.21 times as fast; packs 1 to 1.12. Where registers are all taken it spills
    (0.74), and where a row of several points has a branch for each it loses (0.63 to 0.98). */
 static bool computes_first(const plan *p, bool packs) {
-    return p->axes[1] >= 0 && (packs || p->schedule.vector == 1) &&
-           p->estimate.registers <= registers_for(p, p->blocks);
+    return p->axes[1] >= 0 && (packs || p->schedule.vector == 1) && streamed_has_registers(p);
 }
 
 /* `packs`: what lies next to packs comes by packs where the shape reaches far; of a row alone some
@@ -306,11 +310,11 @@ static void macros(text *t, const plan *p, bool packs, bool only_written) {
 
 static void constants(text *t, const plan *p) {
     text_printf(t,
-                "    static constexpr int lane_y = %d, walk = %d, ahead = %d;\n"
+                "    static constexpr int lane_y = %d, walk = %d, ahead = %d, fetched = %d;\n"
                 "    static constexpr int slab = %d; // points that are walked through together\n"
                 "    static constexpr bool flat = %s; // as PLAN_FLAT\n",
-                p->streamed.lane_y, p->walk, p->streamed.ahead, streamed_slab(p),
-                p->axes[1] < 0 ? "true" : "false");
+                p->streamed.lane_y, p->walk, p->streamed.ahead, p->streamed.fetched,
+                streamed_slab(p), p->axes[1] < 0 ? "true" : "false");
 }
 
 /* One rule must lead into the grid from wherever the shape reaches (templates/stream.cuh). */
@@ -340,7 +344,7 @@ static const form planes_form = {.file = "streamed.cu",
                                  .quick = quick,
                                  .needs = needs,
                                  .fit = fit,
-                                 .at_size = streamed_plan_short,
+                                 .at_size = streamed_take_size,
                                  .cost = streamed_cost,
                                  .constants = constants};
 /* For linear updates that reach along x in several planes. Small grids are made point by point. */
@@ -356,7 +360,7 @@ static const form sums_form = {.file = "streamed_sums.cu",
                                .definitions = streamed_write_lines,
                                .needs = needs,
                                .fit = fit,
-                               .at_size = streamed_plan_short,
+                               .at_size = streamed_take_size,
                                .cost = streamed_cost,
                                .constants = constants};
 

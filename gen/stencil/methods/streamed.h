@@ -20,6 +20,9 @@ void streamed_write_lines(text *, const plan *);
 /* Whether a boundary keeps some points, and a thread has their current values. */
 bool streamed_holds_kept(const plan *);
 
+/* Whether resident blocks have the registers that their threads need. */
+bool streamed_has_registers(const plan *);
+
 /* How many points a slab of blocks has, which walk through it together. */
 int streamed_slab(const plan *);
 
@@ -29,7 +32,7 @@ int streamed_ordered_wave(const plan *);
 /* Whether rules lead into the grid from wherever the shape reaches: one of an axis, or of y and z
    as many as it takes where both sides are mirrored or wrap. And form.at_size. */
 bool streamed_is_long(const plan *, const int64_t size[AXES]);
-void streamed_plan_short(plan *, const int64_t size[AXES]);
+void streamed_take_size(plan *, const int64_t size[AXES]);
 
 /* Fills the estimate. */
 void streamed_cost(plan *, const int64_t size[AXES]);
