@@ -217,23 +217,36 @@ static double narrow_rows(const plan *p, const int64_t size[AXES]) {
     return has_short_rows(size) ? 1 + each * (p->streamed.lane_y - 1) : 1;
 }
 
-/* Short rows in 3D that are no packs. Four terms are fitted to 116 random problems with 33 to 330
-   points along x on an H200 (664 plans): how many times as long all take, and packs of several
-   points, whose points lie apart; what of a tile that has no points costs, and how much blocks that
-   are twice or half as large as the best. */
-static const struct { double all, packs, idle, turn; } short_odd = {1.1, 1.12, 0.4, 0.02};
+/* Single updates in 3D, fitted to 154 random problems with 33 to 330 points along x on an H200 (783
+   plans). How many times as long short rows take that are no packs, of these packs of several
+   points, which lie apart, and more than one row of a thread; what of a tile that has no points
+   costs, and how much blocks that are twice or half as large as the best. How many times as long
+   grids in the cache take, whose rows are packs, and by many rows of a thread, where less is
+   fetched ahead than the instructions say. */
+static const struct {
+    double all, packs, rows, idle, turn, cached_packs, cached_rows;
+} small = {1.1, 1.12, 0.94, 0.55, 0.02, 1.04, 0.88};
+
+static bool is_volume(const plan *p) {
+    return p->axes[1] >= 0 && !p->facts->model->arranged;
+}
 
 static bool has_short_odd_rows(const plan *p, const int64_t size[AXES]) {
     enum { PACK = 4 };
-    const model *m = p->facts->model;
-    const int pack = smaller(MAX_PACK_BYTES / (int)model_cell_bytes(m), PACK);
-    return p->axes[1] >= 0 && !m->arranged && has_short_rows(size) && size[0] % pack != 0;
+    const int pack = smaller(MAX_PACK_BYTES / (int)model_cell_bytes(p->facts->model), PACK);
+    return is_volume(p) && has_short_rows(size) && size[0] % pack != 0;
 }
 
-static double short_odd_rows(const plan *p, const int64_t size[AXES]) {
-    if (!has_short_odd_rows(p, size))
+static double small_volume(const plan *p, const int64_t size[AXES]) {
+    enum { FEW = 2 };
+    if (!is_volume(p))
         return 1;
-    return short_odd.all * (plan_takes_spare(p, size) && !p->form->sums ? short_odd.packs : 1);
+    const bool odd = has_short_odd_rows(p, size);
+    const double apart = plan_takes_spare(p, size) && !p->form->sums ? small.packs : 1;
+    const double rows = p->streamed.lane_y > 1 ? small.rows : 1;
+    const double cached =
+        (odd ? 1 : small.cached_packs) * (p->streamed.lane_y > FEW ? small.cached_rows : 1);
+    return (odd ? small.all * apart * rows : 1) * (1 + (cached - 1) * plan_in_cache(p, size));
 }
 
 /* How many times as long where rows are no packs and the registers of as many blocks as were
@@ -296,8 +309,8 @@ static double waste(const plan *p, const int64_t size[AXES]) {
     const double blocks = plan_blocks(p, size, &covered);
     const bool odd = has_short_odd_rows(p, size);
     const double idle =
-        1 + (odd ? short_odd.idle : 0.2) * (covered - 1); /* threads without work end at once */
-    const double turn = odd ? short_odd.turn : 0.01;
+        1 + (odd ? small.idle : 0.2) * (covered - 1); /* threads without work end at once */
+    const double turn = odd ? small.turn : 0.01;
     const bool goes_far = streamed_walks_long(p->facts);
     const double best = goes_far         ? 64
                         : p->axes[1] < 0 ? 128
@@ -305,7 +318,7 @@ static double waste(const plan *p, const int64_t size[AXES]) {
                  turns = fabs(log2(plan_threads(p) / best));
     const double full = goes_far ? crowd(p, blocks) : ends(p, blocks);
     return idle * full * edges(p, size) * calls(p) * narrow_rows(p, size) * starved(p, size) *
-           kept_apart(p, size) * short_odd_rows(p, size) * (1 + turn * turns);
+           kept_apart(p, size) * small_volume(p, size) * (1 + turn * turns);
 }
 
 /* Seconds a point if waiting alone counted. The warps of a scheduler take turns: each issues the
