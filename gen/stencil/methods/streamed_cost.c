@@ -217,36 +217,38 @@ static double narrow_rows(const plan *p, const int64_t size[AXES]) {
     return has_short_rows(size) ? 1 + each * (p->streamed.lane_y - 1) : 1;
 }
 
-/* Single updates in 3D, fitted to 154 random problems with 33 to 330 points along x on an H200 (783
-   plans). How many times as long short rows take that are no packs, of these packs of several
-   points, which lie apart, and more than one row of a thread; what of a tile that has no points
-   costs, and how much blocks that are twice or half as large as the best. How many times as long
-   grids in the cache take, whose rows are packs, and by many rows of a thread, where less is
-   fetched ahead than the instructions say. */
+/* Single updates in 3D on grids in the cache, fitted to 154 random problems with 33 to 330 points
+   along x on an H200 (783 plans). How many times as long short rows take that are no packs, of
+   these packs of several points, which lie apart, and more than one row of a thread; what of a tile
+   that has no points costs, and how much blocks that are twice or half as large as the best. How
+   many times as long rows of packs take, and many rows of a thread, where less is fetched ahead
+   than the instructions say. */
 static const struct {
     double all, packs, rows, idle, turn, cached_packs, cached_rows;
 } small = {1.1, 1.12, 0.94, 0.55, 0.02, 1.04, 0.88};
 
-static bool is_volume(const plan *p) {
-    return p->axes[1] >= 0 && !p->facts->model->arranged;
+/* How much of that is true of a plan and a size; and of its rows, which are short and no packs. */
+static double smallness(const plan *p, const int64_t size[AXES]) {
+    return p->axes[1] >= 0 && !p->facts->model->arranged ? plan_in_cache(p, size) : 0;
 }
-
-static bool has_short_odd_rows(const plan *p, const int64_t size[AXES]) {
+static double oddness(const plan *p, const int64_t size[AXES]) {
     enum { PACK = 4 };
     const int pack = smaller(MAX_PACK_BYTES / (int)model_cell_bytes(p->facts->model), PACK);
-    return is_volume(p) && has_short_rows(size) && size[0] % pack != 0;
+    return has_short_rows(size) && size[0] % pack != 0 ? smallness(p, size) : 0;
+}
+
+static double between(double none, double all, double share) {
+    return none + (all - none) * share;
 }
 
 static double small_volume(const plan *p, const int64_t size[AXES]) {
     enum { FEW = 2 };
-    if (!is_volume(p))
-        return 1;
-    const bool odd = has_short_odd_rows(p, size);
+    const double odd = oddness(p, size);
     const double apart = plan_takes_spare(p, size) && !p->form->sums ? small.packs : 1;
     const double rows = p->streamed.lane_y > 1 ? small.rows : 1;
     const double cached =
-        (odd ? 1 : small.cached_packs) * (p->streamed.lane_y > FEW ? small.cached_rows : 1);
-    return (odd ? small.all * apart * rows : 1) * (1 + (cached - 1) * plan_in_cache(p, size));
+        (odd > 0 ? 1 : small.cached_packs) * (p->streamed.lane_y > FEW ? small.cached_rows : 1);
+    return between(1, small.all * apart * rows, odd) * between(1, cached, smallness(p, size));
 }
 
 /* How many times as long where rows are no packs and the registers of as many blocks as were
@@ -307,10 +309,10 @@ static double calls(const plan *p) {
 static double waste(const plan *p, const int64_t size[AXES]) {
     double covered;
     const double blocks = plan_blocks(p, size, &covered);
-    const bool odd = has_short_odd_rows(p, size);
-    const double idle =
-        1 + (odd ? small.idle : 0.2) * (covered - 1); /* threads without work end at once */
-    const double turn = odd ? small.turn : 0.01;
+    const double odd = oddness(p, size);
+    /* Threads without work end at once. */
+    const double idle = 1 + between(0.2, small.idle, odd) * (covered - 1);
+    const double turn = between(0.01, small.turn, odd);
     const bool goes_far = streamed_walks_long(p->facts);
     const double best = goes_far         ? 64
                         : p->axes[1] < 0 ? 128
