@@ -43,6 +43,7 @@ endif()
 list(APPEND test_environment "BENCH=${PROJECT_BINARY_DIR}/bench"
      "SPOILED_BENCH=${CMAKE_CURRENT_BINARY_DIR}/spoiled_bench")
 sg_test(bench.stencils 300 sh ${CMAKE_CURRENT_LIST_DIR}/test_stencils.sh)
+sg_test(bench.cliffs 300 sh ${CMAKE_CURRENT_LIST_DIR}/test_cliffs.sh)
 if(NOT SG_RIVALS)
   sg_test(bench.primitives 300 sh ${CMAKE_CURRENT_LIST_DIR}/test_primitives.sh)
 endif()
