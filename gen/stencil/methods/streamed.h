@@ -20,8 +20,17 @@ void streamed_write_lines(text *, const plan *);
 /* Whether a boundary keeps some points, and a thread has their current values. */
 bool streamed_holds_kept(const plan *);
 
-/* Whether resident blocks have the registers that their threads need. */
+/* Whether quotients and roots of several points, or of a step, are made together; form.quick. */
+bool streamed_has_quotients(const plan *);
+bool streamed_quick(const plan *, bool packs);
+
+/* The registers that a thread needs, of what it holds and shares, and the blocks that are resident
+   with so many; whether these have as many as their threads need; what plan.h says of `needs`. */
+int streamed_registers(job *, plan *);
+int streamed_spare_registers(const plan *, int need); /* where rows are no packs */
+int streamed_resident(const plan *, int need);
 bool streamed_has_registers(const plan *);
+int streamed_needs(const plan *);
 
 /* How many points a slab of blocks has, which walk through it together. */
 int streamed_slab(const plan *);
