@@ -267,7 +267,7 @@ template <int array, int y> struct HeldLine {
                 PLAN_FETCH(cell(a, t, z + last + k) + t.share);
 #endif
     }
-    // Before the points at z are made. `more`: what arrives so many planes later is fetched.
+    // Before the points at z are made. `more`: fetches what arrives `ahead` planes later, too.
     __device__ __forceinline__ void arrive(const Arguments &a, const Thread &t, int z, bool more) {
         read(depth - 1, a, t, z + last);
         if (fetches && more && (z >= 0 || !plan::wraps))
