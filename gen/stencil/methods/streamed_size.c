@@ -26,11 +26,10 @@ bool streamed_is_long(const plan *p, const int64_t size[AXES]) {
     return is;
 }
 
-/* Whether all arrays lie in the second-level cache, so that fetching them brings nothing. */
+/* Whether the second-level cache has much of all arrays, so that fetching them brings nothing. In
+   2D and of systems it was not measured. */
 static bool is_cached(const plan *p, const int64_t size[AXES]) {
-    const model *m = p->facts->model;
-    return p->axes[1] >= 0 && !m->arranged &&
-           model_bytes_per_point(m) * model_grid_points(m, size) <= p->gpu->l2_bytes;
+    return p->axes[1] >= 0 && !p->facts->model->arranged && plan_in_cache(p, size) > 0;
 }
 
 /* How many rows are fetched all the same: without a fetch compilers put loads next to what needs
