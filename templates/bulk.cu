@@ -39,15 +39,17 @@
 
 #include "point.cuh"
 
-#include "row_sums.cuh"
-
 #include "bulk_boxes.cuh"
+
+#include "row_sums.cuh"
 
 #include "bulk_ends.cuh"
 
 #include "bulk_images.cuh"
 
 #include "bulk_near_edge.cuh"
+
+#include "bulk_words.cuh"
 
 #include "bulk_lines.cuh"
 
@@ -130,8 +132,8 @@ __device__ __forceinline__ void make_tile(const Arguments &a, Cell *shared) {
         asking.ask(a, slots, shared, origin, origin.z - plan::low_z, origin.z);
     }
     slots.sent();
-    constexpr int across = plan::tile_x / plan::vector, rows = plan::walk / plan::groups;
-    const int x = int(threadIdx.x) % across * (spread > 1 ? 1 : plan::vector);
+    constexpr int rows = plan::walk / plan::groups;
+    const int x = int(threadIdx.x) % across * adjacent;
     const int row = int(threadIdx.x) / across * rows; // the first that the thread makes
     const int made = int(min(Index(rows), a.end[2] - origin.z - row));
     Column column;
@@ -308,8 +310,7 @@ __device__ __forceinline__ void make_column(const Arguments &a, Cell *shared) {
 #if defined(PLAN_HANDED)
     take_registers_over<PLAN_HANDED>();
 #endif
-    constexpr int across = plan::tile_x / plan::vector;
-    const int x = int(threadIdx.x) % across * (spread > 1 ? 1 : plan::vector);
+    const int x = int(threadIdx.x) % across * adjacent;
     const int y = int(threadIdx.x) / across * plan::lane_y;
 #if defined(PLAN_SHIFTED)
     Spread at;

@@ -39,7 +39,7 @@ template <int array> struct Box {
 
     // Where row j begins, from the slot's first cell on.
     static __device__ __forceinline__ constexpr int row(int j) {
-        return j % plan::vector * copied + j / plan::vector * width;
+        return int(unsigned(j) % plan::vector * copied + unsigned(j) / plan::vector * width);
     }
 #else
     static constexpr int low = (A::low_x + line - 1) / line * line, before = low;
@@ -78,12 +78,25 @@ template <int array> __device__ __forceinline__ unsigned first_place(const Argum
 }
 #endif
 
-// Cells from a thread's point of a row to its next one.
+// A thread's points of a row. Where rows begin anywhere they lie apart, but for cells of 16 bits, of which
+// two are a word.
 #if defined(PLAN_SHIFTED)
-constexpr int spread = plan::tile_x / plan::vector;
+constexpr int row_points = plan::row_points;
+#if defined(PLAN_NARROW)
+constexpr int adjacent = 2;
 #else
-constexpr int spread = 1;
+constexpr int adjacent = 1;
 #endif
+#else
+constexpr int row_points = plan::vector, adjacent = row_points;
+#endif
+static_assert(row_points % adjacent == 0, "whole words");
+constexpr int across = plan::tile_x / row_points; // threads of a row
+
+// Point i's column, from the thread's first on.
+__device__ constexpr int column_of(int i) {
+    return i / adjacent * across * adjacent + i % adjacent;
+}
 
 // A bit for each member, in one register if they fit.
 template <bool wide> struct SetOf { using type = unsigned; };

@@ -5,13 +5,16 @@ struct Column {
     Cell *to[plan::outputs]; // the first point of the plane that is complete next
     int first, end; // of the planes that the boundary does not keep, counted from the block's first
     // The points of its rows, a bit each: those that are not kept, and those in the box.
-    static constexpr int points = plan::lane_y * plan::vector;
+    static constexpr int points = plan::lane_y * row_points;
     typename SetOf<(2 * points > 32)>::type sets; // in one register, if they fit
+#if defined(PLAN_NARROW)
+    bool whole; // all points of a warp, which has a row
+#endif
 
-    static constexpr unsigned all = (1u << plan::vector) - 1; // of a row
+    static constexpr unsigned all = (1u << row_points) - 1; // of a row
 #if defined(PLAN_PLACED)
     // What the thread's points along x and its rows have at all planes, and its first point.
-    AlongX along_x[plan::vector];
+    AlongX along_x[row_points];
     AlongY along_y[plan::lane_y];
     Point place;
 #if defined(PLAN_INTERIOR)
@@ -24,7 +27,7 @@ struct Column {
     __device__ __forceinline__ void find_places(const Arguments &a, const Point &p) {
         place = p;
 #pragma unroll
-        for (int i = 0; i < plan::vector; ++i)
+        for (int i = 0; i < row_points; ++i)
             along_x[i] = find_along_x(AtPosition{{p.x + i, p.y, p.z}}, a);
 #pragma unroll
         for (int j = 0; j < plan::lane_y; ++j)
@@ -32,7 +35,7 @@ struct Column {
 #if defined(PLAN_INTERIOR)
         bool along = true;
 #pragma unroll
-        for (int i = 0; i < plan::vector; ++i)
+        for (int i = 0; i < row_points; ++i)
             along = along && interior_along<0>(a, p.x + i);
         interior = 0;
 #pragma unroll
@@ -79,9 +82,9 @@ struct Column {
 #pragma unroll
         for (int j = 0; j < plan::lane_y; ++j)
 #pragma unroll
-            for (int i = 0; i < plan::vector; ++i) {
-                const Index x = p.x + i * spread, y = p.y + j;
-                const decltype(sets) bit = decltype(sets)(1) << (j * plan::vector + i);
+            for (int i = 0; i < row_points; ++i) {
+                const Index x = p.x + column_of(i), y = p.y + j;
+                const decltype(sets) bit = decltype(sets)(1) << (j * row_points + i);
                 if (x >= a.end[0] || y >= a.end[1] || is_before(a, y))
                     continue;
                 sets |= bit << points;
@@ -92,6 +95,10 @@ struct Column {
 #if defined(PLAN_SHIFTED)
         // Else compilers find them anew in each plane.
         sets = opaque(sets);
+#if defined(PLAN_NARROW)
+        constexpr auto every = decltype(sets)(~0ull >> (64 - 2 * points));
+        whole = across == warp_size && every_lane(sets == every);
+#endif
         if constexpr (points * plan::outputs * depth * sizeof(Real) <= 256) { // else registers are few
             first = opaque(first);
             end = opaque(end);
@@ -100,26 +107,31 @@ struct Column {
     }
     template <int output, class T>
     __device__ __forceinline__ static void put(Cell *row, unsigned points, const RowOf<T> &out) {
-        Pack<Cell, plan::vector> pack;
-#pragma unroll
-        for (int i = 0; i < plan::vector; ++i)
-            pack.element[i] = out[i][output];
 #if !defined(PLAN_SHIFTED)
+        Pack<Cell, row_points> pack;
+#pragma unroll
+        for (int i = 0; i < row_points; ++i)
+            pack.element[i] = out[i][output];
         if (points == all) {
-            store_pack_once(reinterpret_cast<Pack<Cell, plan::vector> *>(row), pack);
+            store_pack_once(reinterpret_cast<Pack<Cell, row_points> *>(row), pack);
             return;
         }
 #endif
 #pragma unroll
-        for (int i = 0; i < plan::vector; ++i)
+        for (int i = 0; i < row_points; ++i)
             if ((points >> i & 1) != 0)
-                row[i * spread] = pack.element[i];
+                row[column_of(i)] = out[i][output];
     }
     template <int output = 0>
     __device__ __forceinline__ void put_row(const Arguments &a, int j, const Results &out) const {
         if constexpr (output < plan::outputs) {
-            put<output, Real>(to[output] + j * a.grid[Output<output>::grid].stride_y,
-                        unsigned(sets >> j * plan::vector) & all, out);
+            Cell *const row = to[output] + j * a.grid[Output<output>::grid].stride_y;
+#if defined(PLAN_NARROW)
+            if (whole)
+                put_words<output>(row, out);
+            else
+#endif
+                put<output, Real>(row, unsigned(sets >> j * row_points) & all, out);
             put_row<output + 1>(a, j, out);
         }
     }
@@ -132,7 +144,7 @@ struct Column {
                                                   const Point &row, Results &out) const {
         const AlongZ along_z = find_along_z(AtPosition{row}, a);
 #pragma unroll
-        for (int i = 0; i < plan::vector; ++i)
+        for (int i = 0; i < row_points; ++i)
             finish_layer(By<Numbers, AtSum>{{own, i, sum[j][i][0][0], row}, numbers}, a,
                          along_x[i], along_y[j], along_z, out[i]);
     }
@@ -152,7 +164,7 @@ struct Column {
 #else
         const AlongZ along_z = find_along_z(AtPosition{row}, a);
 #pragma unroll
-        for (int i = 0; i < plan::vector; ++i)
+        for (int i = 0; i < row_points; ++i)
             finish_layer(AtSum{own, i, sum[j][i][0][0], row}, a, along_x[i], along_y[j], along_z,
                          out[i]);
 #endif
@@ -166,7 +178,7 @@ struct Column {
 #if defined(PLAN_INTERIOR)
         if (is_interior(plane, j)) {
 #pragma unroll
-            for (int i = 0; i < plan::vector; ++i)
+            for (int i = 0; i < row_points; ++i)
                 finish_inside(AtSum{own, i, sum[j][i][0][0], row}, a, out[i]);
         } else
 #endif
@@ -175,7 +187,7 @@ struct Column {
         }
 #else
 #pragma unroll
-        for (int i = 0; i < plan::vector; ++i)
+        for (int i = 0; i < row_points; ++i)
             finish_sums(AtSum{own, i, sum[j][i][0][0]}, a, out[i]);
 #endif
         put_row(a, j, out);
@@ -184,7 +196,7 @@ struct Column {
     __device__ __forceinline__ void put_sums(const Arguments &a, int j, const Sums &sum) const {
         Results out;
 #pragma unroll
-        for (int i = 0; i < plan::vector; ++i) {
+        for (int i = 0; i < row_points; ++i) {
 #pragma unroll
             for (int o = 0; o < plan::outputs; ++o)
                 out[i][o] = sum[j][i][o][0];
@@ -206,8 +218,8 @@ struct Column {
                 const Cell *const own = shared + first_point<array>(slot, x, y, j);
                 RowOf<Cell> out; // as they are
 #pragma unroll
-                for (int i = 0; i < plan::vector; ++i)
-                    out[i][output] = own[i * spread];
+                for (int i = 0; i < row_points; ++i)
+                    out[i][output] = own[column_of(i)];
                 const Grid &grid = a.grid[Output<output>::grid];
                 put<output, Cell>(to[output] + plan::high_z * grid.stride_z + j * grid.stride_y, points,
                             out);
@@ -224,7 +236,7 @@ struct Column {
             return;
 #pragma unroll
         for (int j = 0; j < plan::lane_y; ++j)
-            keep_row(a, j, kept >> j * plan::vector & all, shared, slot, x, y);
+            keep_row(a, j, kept >> j * row_points & all, shared, slot, x, y);
     }
 #endif
     template <int output = 0> __device__ __forceinline__ void advance(const Arguments &a) {

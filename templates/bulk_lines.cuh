@@ -147,7 +147,8 @@ struct Spread {
     template <int array> __device__ __forceinline__ int cell(int own, int y) const {
         using B = Box<array>;
         const int row = B::A::low_y + y, k = row % plan::vector;
-        return B::row(own + k) +
+        const int near = plan::vector % plan::lane_y == 0 ? k / plan::lane_y * plan::lane_y : k;
+        return B::row(own + near) + (k - near) * B::copied +
                int((place[array] + unsigned(k - B::A::low_y) * stride[array]) % plan::vector) +
                (x + B::before + row / plan::vector * B::width);
     }
@@ -157,30 +158,37 @@ struct Spread {
 template <int array, int y> struct Line {
     using Asked = Asks<array, y>;
     static constexpr bool any = Asked::first <= Asked::last;
-    static constexpr int cells = any ? Asked::low + 1 + Asked::high : 1;
-    Real element[plan::vector][cells];
+    static constexpr int words = (Asked::low + adjacent + Asked::high + adjacent - 1) / adjacent;
+    static constexpr int parts = row_points / adjacent, cells = any ? words * adjacent : 1;
+    Real element[parts][cells];
 
     // `own`: the thread's first point in the row.
-    __device__ __forceinline__ void read(const Cell *own, const Spread &at) {
+    __device__ __forceinline__ void read(const Cell *shared, int own, const Spread &at) {
         if constexpr (any) {
+            const unsigned first = unsigned(own - Asked::low);
 #pragma unroll
-            for (int i = 0; i < plan::vector; ++i)
+            for (int i = 0; i < parts; ++i)
+#if defined(PLAN_NARROW)
+                read_words(shared + first / adjacent * adjacent + column_of(i * adjacent),
+                           first % adjacent * 16, element[i]);
+#else
 #pragma unroll
                 for (int k = 0; k < cells; ++k)
-                    element[i][k] = own[i * spread + k - Asked::low];
+                    element[i][k] = shared[first + column_of(i) + k];
+#endif
 #if PLAN_GIVES && !PLAN_IMAGES && PLAN_FLAT
             // What lies before the first cell of x is another row's; zeros stand there.
 #pragma unroll
-            for (int i = 0; i < plan::vector && i * spread < Asked::low; ++i)
+            for (int i = 0; i < parts && column_of(i * adjacent) < Asked::low; ++i)
 #pragma unroll
-                for (int k = 0; k + i * spread < Asked::low; ++k)
-                    if (at.outside.column(Asked::low - k - i * spread))
+                for (int k = 0; k + column_of(i * adjacent) < Asked::low; ++k)
+                    if (at.outside.column(Asked::low - k - column_of(i * adjacent)))
                         element[i][k] = 0;
 #endif
         }
     }
     template <int i, int dx> __device__ __forceinline__ Real at() const {
-        return element[i][Asked::low + dx];
+        return element[i / adjacent][i % adjacent + Asked::low + dx];
     }
 };
 #endif

@@ -119,7 +119,7 @@ template <int array, int y> struct Lines {
 #if defined(PLAN_SHIFTED)
     __device__ __forceinline__ void read(const Cell *shared, int plane, const Spread &x,
                                          int first_y) {
-        line.read(shared + first_point<array>(plane, x, first_y, y), x);
+        line.read(shared, first_point<array>(plane, x, first_y, y), x);
         rest.read(shared, plane, x, first_y);
     }
 #else
@@ -158,9 +158,14 @@ template <int y> struct Lines<plan::summed, y> {
 
 // Blocks begin at multiples of `lane_y` of the whole grid, so that a point's row of a thread, and
 // with it the order of its sum, does not depend on the box. So the first `inner_first[1]` rows of the
-// first block lie before the box.
+// first block lie before the box. Cells of 16 bits are added in one order in all of a thread's rows.
+#if defined(PLAN_NARROW)
+constexpr bool leads = false;
+#else
+constexpr bool leads = plan::lane_y > 1;
+#endif
 __device__ __forceinline__ bool is_before(const Arguments &a, Index y) {
-    return plan::lane_y > 1 && y < a.begin[1] + a.inner_first[1];
+    return leads && y < a.begin[1] + a.inner_first[1];
 }
 
 // A point of row j, of which row y of the plane is dy away.
@@ -177,7 +182,7 @@ template <int y, int j, int i> struct AtRow {
 template <int y, int j = 0, int i = 0>
 __device__ __forceinline__ void add_line(const Lines<0, y> &lines, const Arguments &a, Sums &sum) {
     constexpr bool reaches = y - j >= -plan::low_y && y - j <= plan::high_y;
-    if constexpr (i < plan::vector && reaches) {
+    if constexpr (i < row_points && reaches) {
         add_row(InRow<y - j>(), AtRow<y, j, i>{lines}, a, sum[j][i]);
         add_line<y, j, i + 1>(lines, a, sum);
     } else if constexpr (j + 1 < plan::lane_y) {
@@ -231,18 +236,18 @@ __device__ __forceinline__ void add_rows(const At &at, const Arguments &a,
 // A thread's points of a row that is complete, in the arrays that are read at the point alone.
 struct OwnPacks {
     static constexpr int arrays = plan::arrays - plan::summed;
-    Pack<Cell, plan::vector> pack[arrays > 0 ? arrays : 1]; // a function of the sum alone has none
+    Pack<Cell, row_points> pack[arrays > 0 ? arrays : 1]; // a function of the sum alone has none
     template <int array = plan::summed>
     __device__ __forceinline__ void read(const Cell *shared, int plane, const Columns &x, int y, int j) {
         if constexpr (array < plan::arrays) {
             const Cell *const from = shared + first_point<array>(plane, x, y, j);
-            Pack<Cell, plan::vector> &to = pack[array - plan::summed];
+            Pack<Cell, row_points> &to = pack[array - plan::summed];
 #if defined(PLAN_SHIFTED)
 #pragma unroll
-            for (int i = 0; i < plan::vector; ++i)
-                to.element[i] = from[i * spread];
+            for (int i = 0; i < row_points; ++i)
+                to.element[i] = from[column_of(i)];
 #else
-            to = *reinterpret_cast<const Pack<Cell, plan::vector> *>(from);
+            to = *reinterpret_cast<const Pack<Cell, row_points> *>(from);
 #endif
             read<array + 1>(shared, plane, x, y, j);
         }
@@ -279,7 +284,7 @@ struct AtSum {
 };
 #endif
 
-template <class T> using RowOf = T[plan::vector][plan::outputs];
+template <class T> using RowOf = T[row_points][plan::outputs];
 using Results = RowOf<Real>;
 
 // The kernel's array of a grid; plan::arrays where no tap reads it.

@@ -4,6 +4,7 @@ constexpr int warp_lanes = plan::threads_x % 32 == 0 ? 32 : plan::threads_x;
 static_assert(plan::low_x <= warp_lanes && plan::high_x <= warp_lanes,
               "only the first and the last of a thread's points reach over the grid's ends");
 #endif
+constexpr int row_points = plan::vector; // of a thread
 constexpr unsigned all_points = (1u << plan::vector) - 1; // of a thread's row, a bit each
 using Points = Pack<Real, plan::vector>;           // of a thread's row
 using Results = Real[plan::vector][plan::outputs]; // of these

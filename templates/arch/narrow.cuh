@@ -97,6 +97,11 @@ __device__ __forceinline__ void store_narrowed(Cell *to, const Pack<float, count
     *reinterpret_cast<decltype(narrowed<Cell>(pack)) *>(to) = bits;
 }
 
+// Stores the bits of two cells, which are a word of memory.
+template <class Format> __device__ __forceinline__ void store_word(Narrow<Format> *to, unsigned two) {
+    *reinterpret_cast<unsigned *>(to) = two;
+}
+
 // The same of what is read much later or never: the caches evict it first.
 template <class Format> __device__ __forceinline__ void store_once(Narrow<Format> *to, float from) {
     __stcs(reinterpret_cast<unsigned short *>(to), Format::narrowed(from));

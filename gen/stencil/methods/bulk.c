@@ -147,12 +147,12 @@ static void constants(text *t, const plan *p) {
         t,
         "    static constexpr int summed = %d; // arrays that sums read, before the others\n"
         "    static constexpr int walk = %d; // planes that a block makes\n"
-        "    static constexpr int lane_y = %d; // rows of a thread\n"
+        "    static constexpr int lane_y = %d, row_points = %d; // rows of a thread, and points of one\n"
         "    static constexpr int completes_y = %d; // the row that completes a sum, from its own\n"
         "    static constexpr int readers = %d; // threads that make points\n"
         "    static constexpr int barriers = %lld; // where they lie in shared memory\n"
         "    static constexpr int line_bytes = %d; // of memory, at which rows begin\n",
-        p->summed, p->walk, bulk_rows(p), completing_row(p), bulk_readers(p),
+        p->summed, p->walk, bulk_rows(p), bulk_row_points(p), completing_row(p), bulk_readers(p),
         (long long)(((int64_t)p->shared_bytes - slots * BULK_SLOT_BYTES) / bulk_cell_bytes(p)),
         bulk_line_bytes(p));
     if (bulk_is_narrow(p) && !bulk_is_flat(p))
@@ -203,6 +203,11 @@ static bool abreast(const plan *p) {
     return !bulk_is_flat(p);
 }
 
+/* Cells of 16 bits are added to a sum in one order, whichever of a thread's rows it is. */
+static int lane(const plan *p) {
+    return bulk_is_narrow(p) ? 1 : bulk_rows(p);
+}
+
 static const form sums_form = {.file = "bulk.cu",
                                .awaits = true,
                                .barriers = true,
@@ -223,7 +228,7 @@ static const form sums_form = {.file = "bulk.cu",
                                .constants = constants,
                                .definitions = definitions,
                                .needs = bulk_needs,
-                               .lane = bulk_rows,
+                               .lane = lane,
                                .abreast = abreast,
                                .box = bulk_lay_box,
                                .box_more = bulk_lay_ends,

@@ -29,10 +29,16 @@ static inline int bulk_depth(const plan *p) {
     return p->low[2] + 1 + p->high[2];
 }
 
+/* Points of a row of a thread: a pack, but fewer where bulk_make_spare finds a warp for each row. */
+static inline int bulk_row_points(const plan *p) {
+    return p->schedule.lane[0] > 1 ? p->schedule.lane[0] : p->schedule.vector;
+}
+
 /* 2D: groups of threads, which share the rows of the tile. */
 static inline int bulk_groups(const plan *p) {
-    enum { TILE_ROWS = 16 }; /* of each */
-    return bulk_is_flat(p) && p->walk % TILE_ROWS == 0 ? p->walk / TILE_ROWS : 1;
+    enum { TILE_POINTS = 16 }; /* packs of each thread */
+    const int rows = TILE_POINTS * p->schedule.vector / bulk_row_points(p);
+    return bulk_is_flat(p) && p->walk % rows == 0 ? p->walk / rows : 1;
 }
 
 /* Of a cell in memory, of all arrays. */
@@ -46,7 +52,7 @@ static inline bool bulk_is_narrow(const plan *p) {
 
 /* Threads that make points. In 3D the block's others ask for planes, and may mend them. */
 static inline int bulk_readers(const plan *p) {
-    return p->tile[0] / p->schedule.vector * (p->tile[1] / bulk_rows(p)) * bulk_groups(p);
+    return p->tile[0] / bulk_row_points(p) * (p->tile[1] / bulk_rows(p)) * bulk_groups(p);
 }
 
 /* Threads of a block. `mends`: some mend planes (bulk_mends). */

@@ -94,6 +94,9 @@ __forceinline__ void store_narrowed(Cell *to, const Pack<float, count> &pack) {
     for (int i = 0; i < count; ++i)
         to[i] = pack.element[i];
 }
+template <class Format> __forceinline__ void store_word(Narrow<Format> *to, unsigned two) {
+    memcpy(to, &two, sizeof two);
+}
 template <int count, class Format>
 __forceinline__ Pack<float, count> read_narrow(SharedAt<Narrow<Format>> from) {
     Pack<float, count> pack;
