@@ -83,7 +83,7 @@ template <int array> __device__ __forceinline__ unsigned first_place(const Argum
 #if defined(PLAN_SHIFTED)
 constexpr int row_points = plan::row_points;
 #if defined(PLAN_NARROW)
-constexpr int adjacent = 2;
+constexpr int adjacent = !PLAN_FLAT && row_points % 4 == 0 ? 4 : 2;
 #else
 constexpr int adjacent = 1;
 #endif

@@ -158,8 +158,8 @@ struct Spread {
 template <int array, int y> struct Line {
     using Asked = Asks<array, y>;
     static constexpr bool any = Asked::first <= Asked::last;
-    static constexpr int words = (Asked::low + adjacent + Asked::high + adjacent - 1) / adjacent;
-    static constexpr int parts = row_points / adjacent, cells = any ? words * adjacent : 1;
+    static constexpr int parts = row_points / adjacent, needed = Asked::low + adjacent + Asked::high;
+    static constexpr int cells = !any ? 1 : adjacent == 1 ? needed : (needed + 1) / 2 * 2;
     Real element[parts][cells];
 
     // `own`: the thread's first point in the row.
@@ -169,8 +169,7 @@ template <int array, int y> struct Line {
 #pragma unroll
             for (int i = 0; i < parts; ++i)
 #if defined(PLAN_NARROW)
-                read_words(shared + first / adjacent * adjacent + column_of(i * adjacent),
-                           first % adjacent * 16, element[i]);
+                read_words(shared + first / 2 * 2 + column_of(i * adjacent), first % 2 * 16, element[i]);
 #else
 #pragma unroll
                 for (int k = 0; k < cells; ++k)

@@ -31,7 +31,7 @@ __device__ __forceinline__ void read_words(const Cell *from, unsigned shift, Rea
 // Stores a row of a warp, from the thread's first point on.
 template <int output, class Row>
 __device__ __forceinline__ void put_words(Cell *row, const Row &out) {
-    constexpr int count = row_points / 2;
+    constexpr int count = row_points / 2, group = adjacent / 2; // words; those that lie side by side
     unsigned words[count];
 #pragma unroll
     for (int k = 0; k < count; ++k) {
@@ -48,12 +48,15 @@ __device__ __forceinline__ void put_words(Cell *row, const Row &out) {
         return;
     }
 #pragma unroll
-    for (int k = 0; k < count; ++k) { // the next lane of the last one is the first, with its next points
-        const unsigned mine = is_first && k + 1 < count ? words[k + 1 < count ? k + 1 : k] : words[k];
-        const unsigned two = words[k] >> 16 | shuffle(mine, (lane() + 1) % warp_size) << 16;
+    for (int k = 0; k < count; ++k) {
+        const bool ends = (k + 1) % group == 0; // the next lane has the next word, or the first one has
+        const int its = ends ? k + 1 - group : k + 1, after = k + 1 < count ? k + 1 : its;
+        unsigned next = ends && is_first ? words[after] : words[its];
+        if (ends)
+            next = shuffle(next, (lane() + 1) % warp_size);
         Cell *const to = row + column_of(2 * k) + 1;
         if (k + 1 < count || !is_last)
-            store_word(to, two);
+            store_word(to, words[k] >> 16 | next << 16);
         else
             *to = out[2 * k + 1][output];
     }
