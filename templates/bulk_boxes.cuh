@@ -78,12 +78,12 @@ template <int array> __device__ __forceinline__ unsigned first_place(const Argum
 }
 #endif
 
-// A thread's points of a row. Where rows begin anywhere they lie apart, but for cells of 16 bits, of which
-// two are a word.
+// A thread's points of a row. Where rows begin anywhere they lie apart, but for cells of 16 bits: two of
+// them are a word, and four share what a far shape reads around them.
 #if defined(PLAN_SHIFTED)
 constexpr int row_points = plan::row_points;
 #if defined(PLAN_NARROW)
-constexpr int adjacent = !PLAN_FLAT && row_points % 4 == 0 ? 4 : 2;
+constexpr int adjacent = plan::adjacent;
 #else
 constexpr int adjacent = 1;
 #endif

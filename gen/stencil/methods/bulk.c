@@ -155,6 +155,9 @@ static void constants(text *t, const plan *p) {
         p->summed, p->walk, bulk_rows(p), bulk_row_points(p), completing_row(p), bulk_readers(p),
         (long long)(((int64_t)p->shared_bytes - slots * BULK_SLOT_BYTES) / bulk_cell_bytes(p)),
         bulk_line_bytes(p));
+    if (bulk_is_narrow(p))
+        text_printf(t, "    static constexpr int adjacent = %d; // of those points\n",
+                    bulk_adjacent(p));
     if (bulk_is_narrow(p) && !bulk_is_flat(p))
         text_printf(t, "    static constexpr int held = %d; // planes, until they are complete\n",
                     bulk_held(p));

@@ -29,16 +29,20 @@ static inline int bulk_depth(const plan *p) {
     return p->low[2] + 1 + p->high[2];
 }
 
-/* Points of a row of a thread: a pack, but fewer where bulk_make_spare finds a warp for each row. */
+/* Points of a row of a thread: a pack, but fewer where a spare has a warp for each row
+   (bulk_widen_rows). Of cells of 16 bits, those that lie side by side where rows begin anywhere. */
 static inline int bulk_row_points(const plan *p) {
     return p->schedule.lane[0] > 1 ? p->schedule.lane[0] : p->schedule.vector;
+}
+static inline int bulk_adjacent(const plan *p) {
+    const bool far = !bulk_is_flat(p) && p->low[0] + p->high[0] > 2;
+    return far && bulk_row_points(p) % 4 == 0 ? 4 : 2;
 }
 
 /* 2D: groups of threads, which share the rows of the tile. */
 static inline int bulk_groups(const plan *p) {
-    enum { TILE_POINTS = 16 }; /* packs of each thread */
-    const int rows = TILE_POINTS * p->schedule.vector / bulk_row_points(p);
-    return bulk_is_flat(p) && p->walk % rows == 0 ? p->walk / rows : 1;
+    enum { TILE_ROWS = 16 }; /* of each */
+    return bulk_is_flat(p) && p->walk % TILE_ROWS == 0 ? p->walk / TILE_ROWS : 1;
 }
 
 /* Of a cell in memory, of all arrays. */
@@ -109,11 +113,12 @@ int64_t bulk_array_bytes(const plan *, const plan_array *);
 /* Threads, registers and shared memory of as many blocks of a multiprocessor as there is room for,
    but no more than `most`. Returns the bytes of shared memory. How many slots of rows of packs they
    have room for. form.at_size: walks of which each multiprocessor gets one have all that it has.
-   form.spare. */
+   form.spare, which may have rows of warps. */
 int64_t bulk_take_room(plan *, int64_t most, bool mends);
 int bulk_slots(const plan *);
 void bulk_take_size(plan *, const int64_t size[AXES]);
 void bulk_make_spare(plan *);
+void bulk_widen_rows(plan *);
 
 /* Row y of an array, where 0 is the thread's first row, as far as any of the thread's points reads
    it; false where none does. */

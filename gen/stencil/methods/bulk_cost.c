@@ -78,6 +78,41 @@ static asked count_asked(const plan *p) {
     return a;
 }
 
+/* The same of cells of 16 bits where rows begin anywhere, of the threads that the spare has: words,
+   and what is taken of two of them, which are shifted and converted. A warp whose lanes do not all
+   read one row, or that reads every other word, takes twice its turns at the banks. */
+typedef struct asked_words {
+    double turns, instructions; /* of a point */
+} asked_words;
+
+/* Instructions of such a thread besides its sums and words: of each row that it reads and stores,
+   and of a plane, in 3D and 2D (sm_90, machine code). The share of the issue slots that these
+   and words fill, in 3D and 2D; how much longer they take where warps are few. */
+static const struct word_costs {
+    double read, stored, plane, flat_plane, issue, flat_issue, few;
+} word_costs = {8, 12, 50, 20, 0.65, 0.8, 0.6};
+
+static asked_words count_words(const plan *p) {
+    const int adjacent = bulk_adjacent(p), points = bulk_row_points(p);
+    const bool apart = p->tile[0] != WARP * points;
+    int reads = 0, others = 0, rows = 0;
+    for (int y = -p->low[1]; y < bulk_rows(p) + p->high[1]; y++)
+        for (int array = 0, low, high; array < p->summed; array++)
+            if (bulk_asks(p, array, y, &low, &high)) {
+                const int words = (low + adjacent + high + 1) / 2;
+                reads += points / adjacent * (words + 1);
+                others += points / adjacent * 3 * words;
+                rows++;
+            }
+    const double all = (double)points * bulk_rows(p);
+    const double besides =
+        word_costs.read * rows + word_costs.stored * bulk_rows(p) * p->facts->model->output_count +
+        (bulk_is_flat(p) ? word_costs.flat_plane : word_costs.plane);
+    return (asked_words){.turns = reads / all * (adjacent > 2 || apart ? 2 : 1),
+                         .instructions = (reads + others + besides) / all /
+                                         (bulk_is_flat(p) ? word_costs.flat_issue : word_costs.issue)};
+}
+
 /* Whether rows of this size are copied although they begin anywhere; else the spare makes each
    point alone. */
 static bool copies_rows(const plan *p, const int64_t size[AXES]) {
@@ -92,14 +127,10 @@ static bool copies_rows(const plan *p, const int64_t size[AXES]) {
 /* How many times as long where rows begin anywhere and the lanes of a warp lie in two of them, so
    that it stores parts of sectors (16383x8191, H200, 5 points, float: 0.91 of a copy with tiles of
    128 columns, 0.77 with 64), and where a block's warps are no multiple of the multiprocessor's
-   four parts. In 2D instructions of 16 bits hide two whole rows, but not four, nor parts of them
-   (8191², 5 points, tiles of 128: 745 billion updates a second, of 192: 690). */
+   four parts. */
 static double apart(const plan *p) {
-    enum { ROWS = 2 };
-    static const double two_rows = 1.12, four_rows = 1.2, uneven = 1.03;
-    const int row = p->tile[0] / p->schedule.vector;
-    if (bulk_is_flat(p) && bulk_is_narrow(p))
-        return row * ROWS < WARP ? four_rows : row < WARP && WARP % row != 0 ? two_rows : 1;
+    static const double two_rows = 1.12, uneven = 1.03;
+    const int row = p->tile[0] / bulk_row_points(p);
     return row % WARP != 0 ? two_rows : bulk_readers(p) / WARP % BULK_PARTS != 0 ? uneven : 1;
 }
 
@@ -194,9 +225,12 @@ static bool spills(const plan *p, bool finds) {
 /* How many times as long instructions take where a multiprocessor has too few warps, and rows of
    them, to hide what they wait for. */
 static double few_warps(const plan *p, const filling *f) {
-    enum { ENOUGH = 24 };
-    const double rows = f->together * bulk_readers(p) / (double)WARP * bulk_rows(p);
-    return bulk_is_flat(p) ? 1 : 1 + costs.few * fmax(ENOUGH / rows - 1, 0);
+    enum { ENOUGH = 24, WARPS = 12 };
+    const double warps = f->together * bulk_readers(p) / (double)WARP;
+    return bulk_is_flat(p) ? 1
+           : p->schedule.lane[0] > 1
+               ? 1 + word_costs.few * fmax(WARPS / warps - 1, 0)
+               : 1 + costs.few * fmax(ENOUGH / (warps * bulk_rows(p)) - 1, 0);
 }
 
 /* How many times as long instructions and shared memory take where blocks are not whole waves. 2D
@@ -308,7 +342,12 @@ static void wide_cost(plan *p, const int64_t size[AXES], bool images) {
     const int own = p->array_count - p->summed;
     const bool rows = copies_rows(p, size), finds = images && !bulk_is_flat(p) && !rows;
     const asked a = count_asked(p);
-    const double reads = (rows ? a.cells : a.packs) / points;
+    const bool words = rows && bulk_is_narrow(p);
+    plan spare = *p;
+    if (words)
+        bulk_widen_rows(&spare);
+    const asked_words w = words ? count_words(&spare) : (asked_words){0};
+    const double reads = words ? w.turns : (rows ? a.cells : a.packs) / points;
     e->blocks_resident = plan_resident(p);
     const filling f = fill(p, size, rows);
     e->loads_per_point = (double)(rows ? bulk_shifted_bytes(p) : bulk_tile_bytes(p)) / bytes / tile;
@@ -316,11 +355,11 @@ static void wide_cost(plan *p, const int64_t size[AXES], bool images) {
     e->bytes_per_point =
         model_bytes_per_point(m) +
         (bulk_is_flat(p) ? 0 : bytes * p->summed * (bulk_depth(p) - 1) / fmin(p->walk, cells));
-    const double converted = rows && bulk_is_narrow(p) ? reads + m->output_count : 0;
     e->instructions_per_point =
         again *
-        (p->facts->sum_operations * BULK_LANES / g->fma_lanes[m->dtype] + costs.point +
-         costs.read * reads + converted + (finds ? finding(p) : 0)) *
+        (p->facts->sum_operations * BULK_LANES / g->fma_lanes[m->dtype] +
+         (words ? w.instructions : costs.point + costs.read * reads) +
+         (finds ? finding(p) : 0)) *
         (images && bulk_is_flat(p) ? image_costs.flat : 1);
     const double share = bulk_is_flat(p) ? costs.tile_share : costs.walk_share;
     const double kept = plan_in_cache(p, size);
@@ -332,10 +371,10 @@ static void wide_cost(plan *p, const int64_t size[AXES], bool images) {
          (1 - kept) * reading(m) * e->bytes_per_point / gpu_copy_rate(g) / share * f.idle},
         {"the second-level cache", (e->loads_per_point + m->output_count) * bytes / gpu_l2_rate(g) *
                                        f.idle * (1 + costs.hits * kept)},
-        {"instructions", e->instructions_per_point / (BULK_LANES * machine) * turns(p, &f, rows) *
-                             f.covered * few_warps(p, &f) * uneven_parts(p, &f, rows)},
+        {"instructions", e->instructions_per_point / (BULK_LANES * machine) * turns(&spare, &f, rows) *
+                             f.covered * few_warps(&spare, &f) * uneven_parts(&spare, &f, rows)},
         {"shared memory", e->shared_per_point * fmax(bytes, BANK_BYTES) /
-                              (bytes_a_cycle * machine) * turns(p, &f, rows) * f.covered},
+                              (bytes_a_cycle * machine) * turns(&spare, &f, rows) * f.covered},
     };
     const double overlap = rows ? row_costs.overlap : costs.overlap;
     double longest = 0, sum = 0;
@@ -353,7 +392,7 @@ static void wide_cost(plan *p, const int64_t size[AXES], bool images) {
                   (bulk_is_flat(p) ? 1 + costs.own * own * p->high[2] : 1);
     if (!bulk_is_flat(p) && !rows && f.waves > 1 && p->walk < cells)
         e->seconds *= costs.cut; /* although there are blocks enough */
-    e->seconds *= rows ? anywhere(p, ceil(cells / p->walk)) : in_flight(p, &f) * unaligned(p, size);
+    e->seconds *= rows ? anywhere(&spare, ceil(cells / p->walk)) : in_flight(p, &f) * unaligned(p, size);
     const double planes = fmin(p->walk, cells) + bulk_depth(p) - 1;
     if (!bulk_is_flat(p))
         e->seconds = in_pace(p, &f, planes, e->seconds, rows);

@@ -138,26 +138,30 @@ void bulk_take_size(plan *p, const int64_t size[AXES]) {
         p->shared_bytes = (size_t)bulk_take_room(p, most, false);
 }
 
-/* A warp for each row, with fewer points of it and more rows for each thread. Of cells of 16 bits,
-   whose sums have the same order whatever rows a thread has. Where half of a warp reads a row and
-   half another, both read the same banks of shared memory. */
-static void widen_rows(plan *p) {
+/* A warp for each row of the tile: where half of it reads a row and half another, both read the same
+   banks of shared memory. Threads have fewer points of a row then, and in 3D more rows; in 2D there
+   are more threads. Of cells of 16 bits, which are added to a sum in one order, whatever rows a
+   thread has. */
+void bulk_widen_rows(plan *p) {
     const int vector = p->schedule.vector, points = p->tile[0] / WARP;
-    const int rows = points > 1 ? bulk_rows(p) * vector / points : 0;
-    const int readers = bulk_readers(p);
-    if (!bulk_is_narrow(p) || points >= vector || points < 2 || points % 2 != 0 ||
-        p->tile[0] % WARP != 0)
+    if (!bulk_is_narrow(p) || p->tile[0] % (2 * WARP) != 0 || points >= vector)
         return;
     plan wide = *p;
     wide.schedule.lane[0] = points;
-    if (!bulk_is_flat(p))
+    if (bulk_is_flat(p)) {
+        wide.block[0] = bulk_threads(&wide, false);
+        wide.blocks = smaller(p->blocks, plan_resident_by_registers(&wide));
+    } else {
+        const int rows = bulk_rows(p) * vector / points;
         wide.schedule.coarsen[1] = rows;
-    if (bulk_readers(&wide) == readers && (bulk_is_flat(p) || wide.tile[1] % rows == 0))
-        *p = wide;
+        if (bulk_readers(&wide) != bulk_readers(p) || p->tile[1] % rows != 0)
+            return;
+    }
+    *p = wide;
 }
 
 void bulk_make_spare(plan *p) {
-    widen_rows(p);
+    bulk_widen_rows(p);
     if (!bulk_is_flat(p))
         take_rows(p, p->blocks);
 }
