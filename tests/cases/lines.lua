@@ -39,6 +39,9 @@ local kernels = {
   { "star3d1", "float", "bulk tile=64x8 coarsen=z9,y2", "half" },
   { "star3d2", "float", "bulk tile=64x16 coarsen=z64,y4", "bfloat16" },
   { "pair3d", "float", "bulk tile=64x8 coarsen=z7", "half" },
+  { "star2d1", "float", "bulk tile=192 coarsen=y64", "half" }, -- six cells of a lane
+  { "star3d2", "float", "bulk tile=128x16 coarsen=z9,y2", "half" }, -- four
+  { "box3d1", "float", "bulk tile=96x16 coarsen=z9,y2", "bfloat16" }, -- eight, as a warp has lanes of three rows
   { "column3d", "float", "bulk tile=64x8 coarsen=z9" }, -- not read along x
   { "star3d8", "float", "bulk tile=64x32 coarsen=z64,y2" }, -- four warps hand their registers over
   { "star3d8", "double", "bulk tile=48x24 coarsen=z9,y3" },
@@ -47,7 +50,7 @@ local kernels = {
 -- Of rows of x and of y·x cells: each remainder by 4.
 local sizes = {
   { { 131, 40 }, { 65, 33 }, { 129, 7 }, { 198, 65 }, { 259, 1 }, { 1, 37 }, { 2, 2 }, { 7, 5 }, { 127, 31 } },
-  { { 67, 19, 11 }, { 65, 18, 7 }, { 66, 17, 3 }, { 95, 16, 9 }, { 97, 15, 5 }, { 31, 9, 10 }, { 1, 1, 1 }, { 3, 5, 7 },
+  { { 67, 19, 11 }, { 65, 18, 7 }, { 66, 17, 3 }, { 131, 16, 9 }, { 97, 15, 5 }, { 31, 9, 10 }, { 1, 1, 1 }, { 3, 5, 7 },
     { 33, 1, 20 }, { 13, 52, 9 }, { 2, 3, 1 } },
 }
 local layouts = {

@@ -30,11 +30,12 @@ struct plan {
     static constexpr int vector = 8;
     static constexpr int summed = 1; // arrays that sums read, before the others
     static constexpr int walk = 32; // planes that a block makes
-    static constexpr int lane_y = 2; // rows of a thread
+    static constexpr int lane_y = 2, row_points = 8; // rows of a thread, and points of one
     static constexpr int completes_y = 0; // the row that completes a sum, from its own
     static constexpr int readers = 128; // threads that make points
     static constexpr int barriers = 27648; // where they lie in shared memory
     static constexpr int line_bytes = 32; // of memory, at which rows begin
+    static constexpr int adjacent = 4; // of those points
     static constexpr int held = 2; // planes, until they are complete
     static constexpr int ring = 8; // planes in shared memory
     static constexpr int wave = 396; // blocks that run at a time

@@ -30,7 +30,7 @@ struct plan {
     static constexpr int vector = 4;
     static constexpr int summed = 1; // arrays that sums read, before the others
     static constexpr int walk = 32; // planes that a block makes
-    static constexpr int lane_y = 2; // rows of a thread
+    static constexpr int lane_y = 2, row_points = 4; // rows of a thread, and points of one
     static constexpr int completes_y = 0; // the row that completes a sum, from its own
     static constexpr int readers = 128; // threads that make points
     static constexpr int barriers = 6912; // where they lie in shared memory

@@ -147,7 +147,8 @@ static void constants(text *t, const plan *p) {
         t,
         "    static constexpr int summed = %d; // arrays that sums read, before the others\n"
         "    static constexpr int walk = %d; // planes that a block makes\n"
-        "    static constexpr int lane_y = %d, row_points = %d; // rows of a thread, and points of one\n"
+        "    static constexpr int lane_y = %d, row_points = %d; // rows of a thread, and points of "
+        "one\n"
         "    static constexpr int completes_y = %d; // the row that completes a sum, from its own\n"
         "    static constexpr int readers = %d; // threads that make points\n"
         "    static constexpr int barriers = %lld; // where they lie in shared memory\n"

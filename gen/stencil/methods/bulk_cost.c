@@ -105,12 +105,13 @@ static asked_words count_words(const plan *p) {
                 rows++;
             }
     const double all = (double)points * bulk_rows(p);
-    const double besides =
-        word_costs.read * rows + word_costs.stored * bulk_rows(p) * p->facts->model->output_count +
-        (bulk_is_flat(p) ? word_costs.flat_plane : word_costs.plane);
+    const double besides = word_costs.read * rows +
+                           word_costs.stored * bulk_rows(p) * p->facts->model->output_count +
+                           (bulk_is_flat(p) ? word_costs.flat_plane : word_costs.plane);
     return (asked_words){.turns = reads / all * (adjacent > 2 || apart ? 2 : 1),
-                         .instructions = (reads + others + besides) / all /
-                                         (bulk_is_flat(p) ? word_costs.flat_issue : word_costs.issue)};
+                         .instructions =
+                             (reads + others + besides) / all /
+                             (bulk_is_flat(p) ? word_costs.flat_issue : word_costs.issue)};
 }
 
 /* Whether rows of this size are copied although they begin anywhere; else the spare makes each
@@ -227,10 +228,9 @@ static bool spills(const plan *p, bool finds) {
 static double few_warps(const plan *p, const filling *f) {
     enum { ENOUGH = 24, WARPS = 12 };
     const double warps = f->together * bulk_readers(p) / (double)WARP;
-    return bulk_is_flat(p) ? 1
-           : p->schedule.lane[0] > 1
-               ? 1 + word_costs.few * fmax(WARPS / warps - 1, 0)
-               : 1 + costs.few * fmax(ENOUGH / (warps * bulk_rows(p)) - 1, 0);
+    return bulk_is_flat(p)           ? 1
+           : p->schedule.lane[0] > 1 ? 1 + word_costs.few * fmax(WARPS / warps - 1, 0)
+                                     : 1 + costs.few * fmax(ENOUGH / (warps * bulk_rows(p)) - 1, 0);
 }
 
 /* How many times as long instructions and shared memory take where blocks are not whole waves. 2D
@@ -358,8 +358,7 @@ static void wide_cost(plan *p, const int64_t size[AXES], bool images) {
     e->instructions_per_point =
         again *
         (p->facts->sum_operations * BULK_LANES / g->fma_lanes[m->dtype] +
-         (words ? w.instructions : costs.point + costs.read * reads) +
-         (finds ? finding(p) : 0)) *
+         (words ? w.instructions : costs.point + costs.read * reads) + (finds ? finding(p) : 0)) *
         (images && bulk_is_flat(p) ? image_costs.flat : 1);
     const double share = bulk_is_flat(p) ? costs.tile_share : costs.walk_share;
     const double kept = plan_in_cache(p, size);
@@ -371,8 +370,9 @@ static void wide_cost(plan *p, const int64_t size[AXES], bool images) {
          (1 - kept) * reading(m) * e->bytes_per_point / gpu_copy_rate(g) / share * f.idle},
         {"the second-level cache", (e->loads_per_point + m->output_count) * bytes / gpu_l2_rate(g) *
                                        f.idle * (1 + costs.hits * kept)},
-        {"instructions", e->instructions_per_point / (BULK_LANES * machine) * turns(&spare, &f, rows) *
-                             f.covered * few_warps(&spare, &f) * uneven_parts(&spare, &f, rows)},
+        {"instructions", e->instructions_per_point / (BULK_LANES * machine) *
+                             turns(&spare, &f, rows) * f.covered * few_warps(&spare, &f) *
+                             uneven_parts(&spare, &f, rows)},
         {"shared memory", e->shared_per_point * fmax(bytes, BANK_BYTES) /
                               (bytes_a_cycle * machine) * turns(&spare, &f, rows) * f.covered},
     };
@@ -392,7 +392,8 @@ static void wide_cost(plan *p, const int64_t size[AXES], bool images) {
                   (bulk_is_flat(p) ? 1 + costs.own * own * p->high[2] : 1);
     if (!bulk_is_flat(p) && !rows && f.waves > 1 && p->walk < cells)
         e->seconds *= costs.cut; /* although there are blocks enough */
-    e->seconds *= rows ? anywhere(&spare, ceil(cells / p->walk)) : in_flight(p, &f) * unaligned(p, size);
+    e->seconds *=
+        rows ? anywhere(&spare, ceil(cells / p->walk)) : in_flight(p, &f) * unaligned(p, size);
     const double planes = fmin(p->walk, cells) + bulk_depth(p) - 1;
     if (!bulk_is_flat(p))
         e->seconds = in_pace(p, &f, planes, e->seconds, rows);

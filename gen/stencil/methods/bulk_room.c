@@ -138,10 +138,10 @@ void bulk_take_size(plan *p, const int64_t size[AXES]) {
         p->shared_bytes = (size_t)bulk_take_room(p, most, false);
 }
 
-/* A warp for each row of the tile: where half of it reads a row and half another, both read the same
-   banks of shared memory. Threads have fewer points of a row then, and in 3D more rows; in 2D there
-   are more threads. Of cells of 16 bits, which are added to a sum in one order, whatever rows a
-   thread has. */
+/* A warp for each row of the tile: where half of it reads a row and half another, both read the
+   same banks of shared memory. Threads have fewer points of a row then, and in 3D more rows; in 2D
+   there are more threads. Of cells of 16 bits, which are added to a sum in one order, whatever rows
+   a thread has. */
 void bulk_widen_rows(plan *p) {
     const int vector = p->schedule.vector, points = p->tile[0] / WARP;
     if (!bulk_is_narrow(p) || p->tile[0] % (2 * WARP) != 0 || points >= vector)
