@@ -69,7 +69,9 @@ using Sums = Real[held > 0 ? held : 1][points];
 // `side` and `ends`: cells of the strip, or rows, may be kept. A wave reads its point in the level
 // before that one, too, in value[1]: row + above, which is the row whose sum begins with this step. That
 // is the row which the step before took, since the shape reaches as far above as below.
-template <bool side, bool ends>
+// `adds`: what the row adds to sums.
+enum class Adds { itself, images_too, nothing };
+template <bool side, bool ends, Adds adds>
 __device__ __forceinline__ void step(const Arguments &a, const Strip &s, const Place &me, Index row,
                                      Sums &sums, Values &value) {
     Line line(value[0]);
@@ -92,9 +94,9 @@ __device__ __forceinline__ void step(const Arguments &a, const Strip &s, const P
             sum[0][k] = sums[k][p];
         sum[0][held] = 0;
         const Real taken = value[0][p], before = value[plan::carried - 1][p];
-        if (plan::images && ends && (copies<2, 0> || copies<2, 1>))
+        if (adds == Adds::images_too)
             add_row_and_images(AtLine{line, p, before}, a, row, sum);
-        else
+        else if (adds == Adds::itself)
             add_plane(AtLine{line, p, before}, a, sum);
         bool kept_column = false;
         if (side && !endless<0> && kept_low(p) >= 0)
@@ -120,8 +122,20 @@ template <bool side, bool ends>
 __device__ __forceinline__ void all_steps(const Arguments &a, const Strip &s, const Place &me,
                                           Index row, Sums (&sums)[levels], Values &value) {
 #pragma unroll
-    for (int l = 0; l < levels; ++l)
-        step<side, ends>(a, s, me, row - l * below, sums[l], value);
+    for (int l = 0; l < levels; ++l) {
+        const Index at = row - l * below;
+        if constexpr (plan::images && ends && (copies<2, 0> || copies<2, 1>)) {
+            // Few rows stand for others, and what asks for each point whether its row does takes long.
+            if (copies<2, 1> && at >= a.size[2])
+                step<side, ends, Adds::nothing>(a, s, me, at, sums[l], value);
+            else if (has_images<2>(at, a.size[2]))
+                step<side, ends, Adds::images_too>(a, s, me, at, sums[l], value);
+            else
+                step<side, ends, Adds::itself>(a, s, me, at, sums[l], value);
+        } else {
+            step<side, ends, Adds::itself>(a, s, me, at, sums[l], value);
+        }
+    }
 }
 
 // ---- the walk ---------------------------------------------------------------------------------

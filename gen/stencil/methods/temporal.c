@@ -92,7 +92,6 @@ double temporal_waves(const plan *p, const temporal_work *w, double blocks) {
 void temporal_cost(plan *p, const int64_t size[AXES], const temporal_work *w,
                    double (*makespan)(const plan *, const temporal_work *, double blocks)) {
     static const double launch = 3e-6; /* seconds from one launch to the next */
-    static const double images = 1.15; /* by the figures of temporal_work.apart */
     const model *m = p->facts->model;
     const gpu *t = p->gpu;
     plan_estimate *e = &p->estimate;
@@ -112,7 +111,7 @@ void temporal_cost(plan *p, const int64_t size[AXES], const temporal_work *w,
     const double overlap = w->costs->overlap;
     e->bound = issue > memory ? "instructions" : "device memory";
     const double sum = pow(pow(issue, overlap) + pow(memory, overlap), 1 / overlap);
-    const double longer = (fused_has_images(m) ? images : 1) * temporal_apart(p, w, size);
+    const double longer = (fused_has_images(m) ? w->images : 1) * temporal_apart(p, w, size);
     e->seconds = longer * sum + launch;
 }
 
@@ -177,6 +176,7 @@ static temporal_work line_work(const plan *p) {
     const double step =
         temporal_slots(p, lane * operations, TEMPORAL_SHUFFLE * plan_words(p) * reach + c->level);
     return (temporal_work){.costs = c,
+                           .images = 1.15,
                            .slots = s->time * step + 6 * moved + 100,
                            .latency = s->time * (c->level_cycles + step),
                            .loads = lane * WARP,

@@ -204,6 +204,7 @@ static temporal_work levels_work(const plan *p) {
     const double planes = temporal_walked(p) + s->time;
     return (temporal_work){
         .costs = c,
+        .images = 1.15,
         .apart = 1.35 + 0.08 * larger(s->lane[1] - 2, 0),
         .slots = planes * (s->time * level + c->turn + 4 * patch + c->spill * p->fused.spilled),
         .latency = planes * (c->turn_cycles + c->level_cycles + s->time * level),

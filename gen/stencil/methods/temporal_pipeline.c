@@ -166,6 +166,7 @@ static temporal_work pipeline_work(const plan *p) {
     return (temporal_work){
         .costs = c,
         .apart = 1.25,
+        .images = 1.06,
         .slots = turns * row,
         .latency = turns * (levels * (c->level_cycles + level) + c->turn_cycles / rows),
         .banks = temporal_carried(p) * turns * each * (2 * conflicts(each) + 2.0 / s->stages),

@@ -74,6 +74,7 @@ static temporal_work work_of(const plan *p) {
     return (temporal_work){
         .costs = &costs,
         .apart = apart(p),
+        .images = 1.15,
         .slots =
             turns * (s->time * level + costs.turn + 4 * patch + costs.spill * p->fused.spilled),
         .latency = turns * (costs.turn_cycles + costs.level_cycles + s->time * level),
