@@ -96,20 +96,21 @@ template <int axis> __device__ __forceinline__ bool has_images(Index i, Index si
 }
 
 // What row `i` of the grid adds to the sums: for itself, if it lies inside, and for the rows beyond
-// that it stands for. The first row finds sums of rows that are none.
-template <int depth, class At>
-__device__ __forceinline__ void add_row_and_images(const At &at, const Arguments &a, Index i,
-                                                   Real (&sum)[1][depth]) {
+// that it stands for, as `of_image` reads it. The first row finds sums of rows that are none, unless sums
+// have begun before it.
+template <bool begun, int depth, class At>
+__device__ __forceinline__ void add_row_and_images(const At &at, const At &of_image, const Arguments &a,
+                                                   Index i, Real (&sum)[1][depth]) {
     Real before[1][depth];
 #pragma unroll
     for (int k = 0; k < depth; ++k) {
-        if (copies<2, 0> && i == 0)
+        if (!begun && copies<2, 0> && i == 0)
             sum[0][k] = 0;
         before[0][k] = sum[0][k];
     }
     add_plane(at, a, sum);
-    add_images_of<0, 1>(at, a, i, sum);
-    add_images_of<1, 1>(at, a, a.size[2] - 1 - i, sum);
+    add_images_of<0, 1>(of_image, a, i, sum);
+    add_images_of<1, 1>(of_image, a, a.size[2] - 1 - i, sum);
 #pragma unroll
     for (int k = 0; k < depth; ++k)
         if (copies<2, 1> && i >= a.size[2])

@@ -224,10 +224,11 @@ __device__ __forceinline__ void add_level(const Walk &w, State &s, const KeptBit
             for (int k = 0; k + 1 < depth; ++k)
                 sum[0][k] = before[k];
             sum[0][depth - 1] = 0;
+            const AtRows at = {row, older, e, r};
             if constexpr (plan::images && images)
-                add_row_and_images(AtRows{row, older, e, r}, w.a, w.origin.z + arrived, sum);
+                add_row_and_images<false>(at, at, w.a, w.origin.z + arrived, sum);
             else
-                add_plane(AtRows{row, older, e, r}, w.a, sum);
+                add_plane(at, w.a, sum);
             Outputs result = {sum[0][0]};
             finish_sums(w.a, result);
             const bool by_column = (Kept::columns >> e & 1) != 0,

@@ -45,6 +45,11 @@ struct Line {
         for (int i = 0; i < points; ++i)
             element[plan::low_x + i] = own[i];
     }
+    __device__ __forceinline__ void clear() {
+#pragma unroll
+        for (int i = 0; i < plan::low_x + points + plan::high_x; ++i)
+            element[i] = 0;
+    }
 };
 // `before`: of the level before the row's, `above` rows further on.
 struct AtLine {
@@ -69,12 +74,15 @@ using Sums = Real[held > 0 ? held : 1][points];
 // `side` and `ends`: cells of the strip, or rows, may be kept. A wave reads its point in the level
 // before that one, too, in value[1]: row + above, which is the row whose sum begins with this step. That
 // is the row which the step before took, since the shape reaches as far above as below.
-// `adds`: what the row adds to sums.
-enum class Adds { itself, images_too, nothing };
+// `adds`: what the row adds to sums. Before the first row of the grid a wave's sums begin with the level
+// before alone.
+enum class Adds { itself, images_too, level_before, nothing };
 template <bool side, bool ends, Adds adds>
 __device__ __forceinline__ void step(const Arguments &a, const Strip &s, const Place &me, Index row,
                                      Sums &sums, Values &value) {
     Line line(value[0]);
+    if (adds == Adds::level_before)
+        line.clear();
     if (plan::images && side && copies<0, 0>)
         copy_columns<0, places_low>(line.element, me.first_cell);
     if (plan::images && side && copies<0, 1>)
@@ -94,10 +102,11 @@ __device__ __forceinline__ void step(const Arguments &a, const Strip &s, const P
             sum[0][k] = sums[k][p];
         sum[0][held] = 0;
         const Real taken = value[0][p], before = value[plan::carried - 1][p];
+        const AtLine at = {line, p, before};
         if (adds == Adds::images_too)
-            add_row_and_images(AtLine{line, p, before}, a, row, sum);
-        else if (adds == Adds::itself)
-            add_plane(AtLine{line, p, before}, a, sum);
+            add_row_and_images<(plan::carried > 1)>(at, AtLine{line, p, 0}, a, row, sum);
+        else if (adds != Adds::nothing)
+            add_plane(at, a, sum);
         bool kept_column = false;
         if (side && !endless<0> && kept_low(p) >= 0)
             kept_column |= me.low_lane == kept_low(p);
@@ -128,6 +137,8 @@ __device__ __forceinline__ void all_steps(const Arguments &a, const Strip &s, co
             // Few rows stand for others, and what asks for each point whether its row does takes long.
             if (copies<2, 1> && at >= a.size[2])
                 step<side, ends, Adds::nothing>(a, s, me, at, sums[l], value);
+            else if (plan::carried > 1 && copies<2, 0> && at < 0)
+                step<side, ends, Adds::level_before>(a, s, me, at, sums[l], value);
             else if (has_images<2>(at, a.size[2]))
                 step<side, ends, Adds::images_too>(a, s, me, at, sums[l], value);
             else

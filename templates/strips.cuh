@@ -115,7 +115,9 @@ __device__ __forceinline__ Strip strip_of(const Arguments &a, int stages) {
     s.y1 = walk_begin(a, blockIdx.z + 1);
     s.begin = s.y0 - stages * levels * above;
     if (!endless<2>)
-        s.begin = max(s.begin, Index(inside<2, 0> || (plan::images && copies<2, 0>) ? 0 : -above));
+        s.begin = max(s.begin, Index(inside<2, 0> || (plan::images && copies<2, 0> && plan::carried == 1)
+                                         ? 0
+                                         : -above));
     // A turn stores `rows` rows, from y0 on. What comes before the first that matters may be anything.
     s.begin -= (rows - (s.y0 - s.begin + (stages - 1) * lag + levels * below) % rows) % rows;
     constexpr Index far = Index(1) << 60;

@@ -42,9 +42,14 @@ add("fourth", fourth, "temporal time=4 lane=6 stages=2 coarsen=y24", "'fixed'", 
 add("fourth", fourth, "temporal time=3 lane=3 stages=3 coarsen=y16", "'zero'", "double", { 3, 4 }, { { 320, 41 }, { 293, 18 } })
 add("fourth", fourth, "temporal time=8 lane=8 stages=8 coarsen=y64", "'periodic'", "float", { 8, 17 }, { { 448, 70 }, { 449, 65 } })
 add("corners", corners, "temporal time=4 lane=4 stages=4 coarsen=y13", "'zero'", "float", { 4, 6 }, { { 260, 30 }, { 259, 31 } })
+add("second", second, "temporal time=4 lane=4 stages=2 coarsen=y16", "'clamp'", "float", { 4, 9 }, { { 300, 61 }, { 257, 40 }, { 130, 5 }, { 130, 1 } }, padded)
+add("second", second, "temporal time=8 lane=6 stages=4 coarsen=y32", "'mirror'", "double", { 8, 15 }, { { 384, 65 }, { 181, 9 }, { 182, 2 } })
+add("fourth", fourth, "temporal time=6 lane=8 stages=3 coarsen=y24", "{ x = 'zero', y = { 'mirror', 'clamp' } }", "float", { 6, 7 }, { { 400, 61 }, { 355, 27 }, { 290, 3 } })
+add("fourth", fourth, "temporal time=4 lane=6 stages=2 coarsen=y24", "{ x = { 'clamp', 'fixed' }, y = { 'clamp', 'zero' } }", "double", { 4, 5 }, { { 400, 61 }, { 353, 26 } })
+add("corners", corners, "temporal time=4 lane=4 stages=4 coarsen=y13", "{ x = 'periodic', y = { 'fixed', 'mirror' } }", "float", { 4, 6 }, { { 260, 30 }, { 259, 31 } })
+add("corners", corners, "temporal time=3 lane=5 stages=1 coarsen=y9", "{ x = 'mirror', y = { 'clamp', constant(1/2) } }", "float", { 3, 7 }, { { 260, 30 }, { 259, 31 } })
 add("given", given, "temporal time=2 lane=4 stages=2 coarsen=y16", "'zero'", "float", { 2, 5 }, { { 290, 33 }, { 301, 35 } })
--- What the planner takes, also of the waves that planes fall through: a mirror along y, uneven reach, a neighbour in
--- the older level.
+-- What the planner takes, also of the waves that planes fall through: uneven reach, a neighbour in the older level.
 add("second", second, "temporal time=3", "'mirror'", "float", { 5 }, { { 200, 65 } })
 add("uneven", "u(0,0) - prev(0,0) / 2 + (u(0,1) - u(0,0) + u(1,0)) / 8", "temporal time=3", "'zero'", "float", { 5 }, { { 200, 65 } })
 add("older", "u(0,0) - prev(0,0) / 2 + (u(0,1) + u(0,-1) - prev(1,0)) / 8", "temporal time=2", "'zero'", "float", { 5 }, { { 200, 65 } })
