@@ -98,9 +98,9 @@ template <int axis> __device__ __forceinline__ bool has_images(Index i, Index si
 // What row `i` of the grid adds to the sums: for itself, if it lies inside, and for the rows beyond
 // that it stands for, as `of_image` reads it. The first row finds sums of rows that are none, unless sums
 // have begun before it.
-template <bool begun, int depth, class At>
-__device__ __forceinline__ void add_row_and_images(const At &at, const At &of_image, const Arguments &a,
-                                                   Index i, Real (&sum)[1][depth]) {
+template <bool begun, int depth, class At, class OfImage>
+__device__ __forceinline__ void add_row_and_images(const At &at, const OfImage &of_image,
+                                                   const Arguments &a, Index i, Real (&sum)[1][depth]) {
     Real before[1][depth];
 #pragma unroll
     for (int k = 0; k < depth; ++k) {

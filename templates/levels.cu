@@ -69,15 +69,17 @@ struct Iteration {
     }
 };
 
-struct AtRows {
+// What is left out is zero.
+template <bool has_row = true, bool has_older = true> struct AtRows {
     const Rows &row;
     const Patch &older; // of a wave
     int x, y;
     template <int array, int dx, int dy, int dz> __device__ __forceinline__ Real tap() const {
         static_assert(dz == 0, "sums are added plane by plane");
         if constexpr (array > 0)
-            return older[y][x];
-        return row[y + plan::low_y + dy][x + plan::low_x + dx];
+            return has_older ? older[y][x] : Real(0);
+        else
+            return has_row ? row[y + plan::low_y + dy][x + plan::low_x + dx] : Real(0);
     }
 };
 
@@ -201,8 +203,10 @@ __device__ __forceinline__ void copy_images(const KeptBits &bits, Rows &row) {
 }
 
 // Adds a plane of the level below, the one of number `arrived`, and completes the one high_z
-// before. `images`: the plane stands for others, or lies behind the last one.
-template <int level, Care care, bool images>
+// before. It adds itself, also as those that it stands for, or, before the first plane of the grid, what a
+// wave's sums begin with.
+enum class Adds { itself, images_too, older };
+template <int level, Care care, Adds adds>
 __device__ __forceinline__ void add_level(const Walk &w, State &s, const KeptBits &bits,
                                           const Rows &row, const Patch &older, int arrived,
                                           Patch &out) {
@@ -224,9 +228,12 @@ __device__ __forceinline__ void add_level(const Walk &w, State &s, const KeptBit
             for (int k = 0; k + 1 < depth; ++k)
                 sum[0][k] = before[k];
             sum[0][depth - 1] = 0;
-            const AtRows at = {row, older, e, r};
-            if constexpr (plan::images && images)
-                add_row_and_images<false>(at, at, w.a, w.origin.z + arrived, sum);
+            const AtRows<> at = {row, older, e, r};
+            if constexpr (adds == Adds::images_too)
+                add_row_and_images<(plan::carried > 1)>(at, AtRows<true, false>{row, older, e, r}, w.a,
+                                                        w.origin.z + arrived, sum);
+            else if constexpr (adds == Adds::older)
+                add_plane(AtRows<false>{row, older, e, r}, w.a, sum);
             else
                 add_plane(at, w.a, sum);
             Outputs result = {sum[0][0]};
@@ -308,11 +315,17 @@ __device__ __forceinline__ void make_levels(Walk &w, State &s, const LevelTurns 
                                             const Rows &row, const Patch &older) {
     const int arrived = i.number - (level - 1) * lag;
     Patch out;
-    if (plan::images && (copies<2, 0> || copies<2, 1>) && care == Care::all &&
-        has_images<2>(w.origin.z + arrived, w.a.size[2]))
-        add_level<level, care, true>(w, s, bits, row, older, arrived, out);
-    else
-        add_level<level, care, false>(w, s, bits, row, older, arrived, out);
+    if constexpr (plan::images && (copies<2, 0> || copies<2, 1>) && care == Care::all) {
+        const Index z = w.origin.z + arrived;
+        if (plan::carried > 1 && copies<2, 0> && z < 0)
+            add_level<level, care, Adds::older>(w, s, bits, row, older, arrived, out);
+        else if (has_images<2>(z, w.a.size[2]))
+            add_level<level, care, Adds::images_too>(w, s, bits, row, older, arrived, out);
+        else
+            add_level<level, care, Adds::itself>(w, s, bits, row, older, arrived, out);
+    } else {
+        add_level<level, care, Adds::itself>(w, s, bits, row, older, arrived, out);
+    }
     if constexpr (level > 1) {
         Rows next;
         Patch next_older;

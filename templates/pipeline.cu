@@ -45,23 +45,18 @@ struct Line {
         for (int i = 0; i < points; ++i)
             element[plan::low_x + i] = own[i];
     }
-    __device__ __forceinline__ void clear() {
-#pragma unroll
-        for (int i = 0; i < plan::low_x + points + plan::high_x; ++i)
-            element[i] = 0;
-    }
 };
-// `before`: of the level before the row's, `above` rows further on.
-struct AtLine {
+// `before`: of the level before the row's, `above` rows further on. What is left out is zero.
+template <bool has_row = true, bool has_before = true> struct AtLine {
     const Line &line;
     int point;
     Real before;
     template <int array, int dx, int dy, int dz> __device__ __forceinline__ Real tap() const {
         static_assert(dy == 0 && dz == 0, "sums are added row by row");
         if constexpr (array > 0)
-            return before;
+            return has_before ? before : Real(0);
         else
-            return line.element[plan::low_x + point + dx];
+            return has_row ? line.element[plan::low_x + point + dx] : Real(0);
     }
 };
 
@@ -81,8 +76,6 @@ template <bool side, bool ends, Adds adds>
 __device__ __forceinline__ void step(const Arguments &a, const Strip &s, const Place &me, Index row,
                                      Sums &sums, Values &value) {
     Line line(value[0]);
-    if (adds == Adds::level_before)
-        line.clear();
     if (plan::images && side && copies<0, 0>)
         copy_columns<0, places_low>(line.element, me.first_cell);
     if (plan::images && side && copies<0, 1>)
@@ -102,10 +95,12 @@ __device__ __forceinline__ void step(const Arguments &a, const Strip &s, const P
             sum[0][k] = sums[k][p];
         sum[0][held] = 0;
         const Real taken = value[0][p], before = value[plan::carried - 1][p];
-        const AtLine at = {line, p, before};
-        if (adds == Adds::images_too)
-            add_row_and_images<(plan::carried > 1)>(at, AtLine{line, p, 0}, a, row, sum);
-        else if (adds != Adds::nothing)
+        const AtLine<> at = {line, p, before};
+        if constexpr (adds == Adds::images_too)
+            add_row_and_images<(plan::carried > 1)>(at, AtLine<true, false>{line, p, before}, a, row, sum);
+        else if constexpr (adds == Adds::level_before)
+            add_plane(AtLine<false>{line, p, before}, a, sum);
+        else if constexpr (adds == Adds::itself)
             add_plane(at, a, sum);
         bool kept_column = false;
         if (side && !endless<0> && kept_low(p) >= 0)

@@ -234,7 +234,7 @@ static void try_lines(search *s) {
    alone. templates/pipeline.cu and levels.cu say how a sum begins. */
 
 /* The rows (or planes) of the older level that a step needs are there where the shape reaches as
-   far above as below, and in 3D where no sum takes in images before its first plane. */
+   far above as below. */
 static bool is_wave(const plan_facts *f) {
     const model *m = f->model;
     const int walked = m->dims - 1;
@@ -244,9 +244,6 @@ static bool is_wave(const plan_facts *f) {
         return false;
     for (int axis = 0; axis < m->dims; axis++)
         if (m->arrays[1].low[axis] != 0 || m->arrays[1].high[axis] != 0)
-            return false;
-    for (int side = 0; side < 2 && m->dims == 3; side++)
-        if (fused_is_image(m->sides[walked][side].kind))
             return false;
     return true;
 }
