@@ -129,7 +129,7 @@ __device__ __forceinline__ void all_steps(const Arguments &a, const Strip &s, co
     for (int l = 0; l < levels; ++l) {
         const Index at = row - l * below;
         if constexpr (plan::images && ends && (copies<2, 0> || copies<2, 1>)) {
-            // Few rows stand for others, and what asks for each point whether its row does takes long.
+            // Few rows stand for others, and to ask for each point whether its row does takes long.
             if (copies<2, 1> && at >= a.size[2])
                 step<side, ends, Adds::nothing>(a, s, me, at, sums[l], value);
             else if (plan::carried > 1 && copies<2, 0> && at < 0)
