@@ -154,6 +154,18 @@ typedef struct bulk_step {
 /* Fills the estimate of 3D without what the start takes. */
 void bulk_narrow_cost(plan *, const bulk_step *, const int64_t size[AXES]);
 
+/* What a thread reads of a plane where rows begin anywhere, of the threads that the spare has
+   (bulk_widen_rows): words, and what is taken of two of them, which are shifted and converted. A
+   warp whose lanes do not all read one row, or that reads every other word, takes twice its turns
+   at the banks. Of a point; and how many times as long all takes. */
+typedef struct bulk_words {
+    double turns, instructions, longer;
+} bulk_words;
+bulk_words bulk_count_words(const plan *);
+
+/* How many times as long its instructions take where a multiprocessor has so many warps. */
+double bulk_few_words(double warps);
+
 /* Seconds where the spare makes each point alone: those of all threads' instructions, or of a
    thread's points, one after the other. */
 double bulk_alone(const plan *, const int64_t size[AXES]);

@@ -78,42 +78,6 @@ static asked count_asked(const plan *p) {
     return a;
 }
 
-/* The same of cells of 16 bits where rows begin anywhere, of the threads that the spare has: words,
-   and what is taken of two of them, which are shifted and converted. A warp whose lanes do not all
-   read one row, or that reads every other word, takes twice its turns at the banks. */
-typedef struct asked_words {
-    double turns, instructions; /* of a point */
-} asked_words;
-
-/* Instructions of such a thread besides its sums and words: of each row that it reads and stores,
-   and of a plane, in 3D and 2D (sm_90, machine code). The share of the issue slots that these
-   and words fill, in 3D and 2D; how much longer they take where warps are few. */
-static const struct word_costs {
-    double read, stored, plane, flat_plane, issue, flat_issue, few;
-} word_costs = {8, 12, 50, 20, 0.65, 0.8, 0.6};
-
-static asked_words count_words(const plan *p) {
-    const int adjacent = bulk_adjacent(p), points = bulk_row_points(p);
-    const bool apart = p->tile[0] != WARP * points;
-    int reads = 0, others = 0, rows = 0;
-    for (int y = -p->low[1]; y < bulk_rows(p) + p->high[1]; y++)
-        for (int array = 0, low, high; array < p->summed; array++)
-            if (bulk_asks(p, array, y, &low, &high)) {
-                const int words = (low + adjacent + high + 1) / 2;
-                reads += points / adjacent * (words + 1);
-                others += points / adjacent * 3 * words;
-                rows++;
-            }
-    const double all = (double)points * bulk_rows(p);
-    const double besides = word_costs.read * rows +
-                           word_costs.stored * bulk_rows(p) * p->facts->model->output_count +
-                           (bulk_is_flat(p) ? word_costs.flat_plane : word_costs.plane);
-    return (asked_words){.turns = reads / all * (adjacent > 2 || apart ? 2 : 1),
-                         .instructions =
-                             (reads + others + besides) / all /
-                             (bulk_is_flat(p) ? word_costs.flat_issue : word_costs.issue)};
-}
-
 /* Whether rows of this size are copied although they begin anywhere; else the spare makes each
    point alone. */
 static bool copies_rows(const plan *p, const int64_t size[AXES]) {
@@ -226,10 +190,10 @@ static bool spills(const plan *p, bool finds) {
 /* How many times as long instructions take where a multiprocessor has too few warps, and rows of
    them, to hide what they wait for. */
 static double few_warps(const plan *p, const filling *f) {
-    enum { ENOUGH = 24, WARPS = 12 };
+    enum { ENOUGH = 24 };
     const double warps = f->together * bulk_readers(p) / (double)WARP;
     return bulk_is_flat(p)           ? 1
-           : p->schedule.lane[0] > 1 ? 1 + word_costs.few * fmax(WARPS / warps - 1, 0)
+           : p->schedule.lane[0] > 1 ? bulk_few_words(warps)
                                      : 1 + costs.few * fmax(ENOUGH / (warps * bulk_rows(p)) - 1, 0);
 }
 
@@ -237,7 +201,7 @@ static double few_warps(const plan *p, const filling *f) {
    tiles of 16 bits are bound by them alone if there are warps enough, so that a wave that is not
    full is faster. */
 static double turns(const plan *p, const filling *f, bool rows) {
-    enum { ENOUGH = 16 };
+    enum { ENOUGH = 20 };
     if (!rows || !bulk_is_flat(p) || !bulk_is_narrow(p))
         return f->uneven;
     const double warps = f->together * bulk_readers(p) / WARP;
@@ -346,7 +310,7 @@ static void wide_cost(plan *p, const int64_t size[AXES], bool images) {
     plan spare = *p;
     if (words)
         bulk_widen_rows(&spare);
-    const asked_words w = words ? count_words(&spare) : (asked_words){0};
+    const bulk_words w = words ? bulk_count_words(&spare) : (bulk_words){.longer = 1};
     const double reads = words ? w.turns : (rows ? a.cells : a.packs) / points;
     e->blocks_resident = plan_resident(p);
     const filling f = fill(p, size, rows);
@@ -389,7 +353,7 @@ static void wide_cost(plan *p, const int64_t size[AXES], bool images) {
     e->seconds *= (spills(p, finds) && !rows ? costs.spilling : 1) *
                   (points > many_points ? costs.many : 1) *
                   (bulk_is_flat(p) ? 1 + costs.alone / f.together / f.together : 1) *
-                  (bulk_is_flat(p) ? 1 + costs.own * own * p->high[2] : 1);
+                  (bulk_is_flat(p) ? 1 + costs.own * own * p->high[2] : 1) * w.longer;
     if (!bulk_is_flat(p) && !rows && f.waves > 1 && p->walk < cells)
         e->seconds *= costs.cut; /* although there are blocks enough */
     e->seconds *=

@@ -1,5 +1,5 @@
-/* What launches of the method bulk cost with cells of 16 bits: in 3D, where instructions bind; and
-   where the spare makes each point alone. */
+/* What launches of the method bulk cost with cells of 16 bits: in 3D, where instructions bind;
+   where rows begin anywhere; and where the spare makes each point alone. */
 #include "gen/stencil/methods/bulk.h"
 
 #include "gen/stencil/method.h"
@@ -28,6 +28,45 @@ double bulk_alone(const plan *p, const int64_t size[AXES]) {
     return fmax(all,
                 edges_points(p, walk * ceil((double)p->tile[0] * p->tile[1] / plan_threads(p))));
 }
+
+/* ---- rows that begin anywhere ---------------------------------------------------------------- */
+
+/* Instructions of a thread of words besides its sums and words: of each row that it reads and
+   stores, and of a plane, in 3D and 2D (sm_90, machine code). The share of the issue slots that
+   these and words fill, in 3D and 2D; how much longer they take where warps are few, and in 2D for
+   each further array (55 figures of stars, boxes and waves, H200). */
+static const struct word_costs {
+    double read, stored, plane, flat_plane, issue, flat_issue, few, flat_more;
+} word_costs = {8, 12, 50, 20, 0.65, 0.8, 0.6, 0.08};
+
+bulk_words bulk_count_words(const plan *p) {
+    const int adjacent = bulk_adjacent(p), points = bulk_row_points(p);
+    const bool apart = p->tile[0] != WARP * points, flat = bulk_is_flat(p);
+    int reads = 0, others = 0, rows = 0;
+    for (int y = -p->low[1]; y < bulk_rows(p) + p->high[1]; y++)
+        for (int array = 0, low, high; array < p->summed; array++)
+            if (bulk_asks(p, array, y, &low, &high)) {
+                const int words = (low + adjacent + high + 1) / 2;
+                reads += points / adjacent * (words + 1);
+                others += points / adjacent * 3 * words;
+                rows++;
+            }
+    const double all = (double)points * bulk_rows(p);
+    const double besides = word_costs.read * rows +
+                           word_costs.stored * bulk_rows(p) * p->facts->model->output_count +
+                           (flat ? word_costs.flat_plane : word_costs.plane);
+    return (bulk_words){.turns = reads / all * (adjacent > 2 || apart ? 2 : 1),
+                        .instructions = (reads + others + besides) / all /
+                                        (flat ? word_costs.flat_issue : word_costs.issue),
+                        .longer = flat ? 1 + word_costs.flat_more * (p->summed - 1) : 1};
+}
+
+double bulk_few_words(double warps) {
+    enum { ENOUGH = 12 };
+    return 1 + word_costs.few * fmax(ENOUGH / warps - 1, 0);
+}
+
+/* ---- rows of packs in 3D --------------------------------------------------------------------- */
 
 /* From 66 figures of an H200 (768³, half, stars of radius 1 to 4 and a box): instructions of a
    thread's turn besides its points'; the share of issue slots that 12 warps fill, and how much less
