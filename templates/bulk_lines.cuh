@@ -6,7 +6,8 @@
 //      lanes           0 1   2 3 0 1   2 3 0 1   2 3           each reads single cells, its points
 //                                                              being a part of the row apart
 //
-// So lanes that lie side by side read and store cells that do, wherever a row begins.
+// So lanes that lie side by side read and store cells that do, wherever a row begins. Cells of 16 bits are
+// read and stored by words (bulk_words.cuh).
 #pragma once
 
 #if defined(PLAN_SHIFTED)

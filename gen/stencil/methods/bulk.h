@@ -113,7 +113,7 @@ int64_t bulk_array_bytes(const plan *, const plan_array *);
 /* Threads, registers and shared memory of as many blocks of a multiprocessor as there is room for,
    but no more than `most`. Returns the bytes of shared memory. How many slots of rows of packs they
    have room for. form.at_size: walks of which each multiprocessor gets one have all that it has.
-   form.spare, which may have rows of warps. */
+   form.spare; bulk_widen_rows gives it a warp for each row of the tile, where that can be. */
 int64_t bulk_take_room(plan *, int64_t most, bool mends);
 int bulk_slots(const plan *);
 void bulk_take_size(plan *, const int64_t size[AXES]);
