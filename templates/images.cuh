@@ -95,6 +95,10 @@ template <int axis> __device__ __forceinline__ bool has_images(Index i, Index si
     return (copies<axis, 0> && i >= 0 && i <= first) || (copies<axis, 1> && i >= size - 1 - last);
 }
 
+// What a row (or plane) adds to the sums: itself; itself and what stands for rows beyond; before the first row
+// of the grid, the level before alone, with which a wave's sums begin; nothing behind the last one.
+enum class Adds { itself, images_too, level_before, nothing };
+
 // What row `i` of the grid adds to the sums: for itself, if it lies inside, and for the rows beyond
 // that it stands for, as `of_image` reads it. The first row finds sums of rows that are none, unless sums
 // have begun before it.

@@ -203,9 +203,7 @@ __device__ __forceinline__ void copy_images(const KeptBits &bits, Rows &row) {
 }
 
 // Adds a plane of the level below, the one of number `arrived`, and completes the one high_z
-// before. It adds itself, also as those that it stands for, or, before the first plane of the grid, what a
-// wave's sums begin with.
-enum class Adds { itself, images_too, older };
+// before.
 template <int level, Care care, Adds adds>
 __device__ __forceinline__ void add_level(const Walk &w, State &s, const KeptBits &bits,
                                           const Rows &row, const Patch &older, int arrived,
@@ -232,7 +230,7 @@ __device__ __forceinline__ void add_level(const Walk &w, State &s, const KeptBit
             if constexpr (adds == Adds::images_too)
                 add_row_and_images<(plan::carried > 1)>(at, AtRows<true, false>{row, older, e, r}, w.a,
                                                         w.origin.z + arrived, sum);
-            else if constexpr (adds == Adds::older)
+            else if constexpr (adds == Adds::level_before)
                 add_plane(AtRows<false>{row, older, e, r}, w.a, sum);
             else
                 add_plane(at, w.a, sum);
@@ -318,7 +316,7 @@ __device__ __forceinline__ void make_levels(Walk &w, State &s, const LevelTurns 
     if constexpr (plan::images && (copies<2, 0> || copies<2, 1>) && care == Care::all) {
         const Index z = w.origin.z + arrived;
         if (plan::carried > 1 && copies<2, 0> && z < 0)
-            add_level<level, care, Adds::older>(w, s, bits, row, older, arrived, out);
+            add_level<level, care, Adds::level_before>(w, s, bits, row, older, arrived, out);
         else if (has_images<2>(z, w.a.size[2]))
             add_level<level, care, Adds::images_too>(w, s, bits, row, older, arrived, out);
         else

@@ -69,9 +69,6 @@ using Sums = Real[held > 0 ? held : 1][points];
 // `side` and `ends`: cells of the strip, or rows, may be kept. A wave reads its point in the level
 // before that one, too, in value[1]: row + above, which is the row whose sum begins with this step. That
 // is the row which the step before took, since the shape reaches as far above as below.
-// `adds`: what the row adds to sums. Before the first row of the grid a wave's sums begin with the level
-// before alone.
-enum class Adds { itself, images_too, level_before, nothing };
 template <bool side, bool ends, Adds adds>
 __device__ __forceinline__ void step(const Arguments &a, const Strip &s, const Place &me, Index row,
                                      Sums &sums, Values &value) {

@@ -34,7 +34,8 @@ double bulk_alone(const plan *p, const int64_t size[AXES]) {
 /* Instructions of a thread of words besides its sums and words: of each row that it reads and
    stores, and of a plane, in 3D and 2D (sm_90, machine code). The share of the issue slots that
    these and words fill, in 3D and 2D; how much longer they take where warps are few, and in 2D for
-   each further array (55 figures of stars, boxes and waves, H200). */
+   each further array (80 figures of stars, boxes and waves, H200, a third of them of kernels with
+   two cells a lane). */
 static const struct word_costs {
     double read, stored, plane, flat_plane, issue, flat_issue, few, flat_more;
 } word_costs = {8, 12, 50, 20, 0.65, 0.8, 0.6, 0.08};

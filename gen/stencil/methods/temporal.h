@@ -32,8 +32,8 @@ typedef struct temporal_work {
     double loads, shared; /* elements that it reads from global memory, and exchanges */
     double apart;  /* how many times as long where rows are no packs, by 36 figures of stars, boxes
                       and waves on an H200 at 301x277x355, 384x384x384, 3001x4001 and 4096x4096 */
-    double images; /* how many times as long where there are images, by the same; pipelines by 24
-                      figures of 4096x4096 and 8192x8192 */
+    double images; /* how many times as long where there are images, by the same; pipelines by 20
+                      figures of 4096x4096 and 8192x8192, waves in 3D by two pairs of them */
 } temporal_work;
 
 /* The forms of 2D and 3D, and that of all models which these do not serve; and their candidates. */
