@@ -32,6 +32,7 @@
 #include "kept.cuh"
 #include "patch_tiles.cuh"
 #include "patch_walk.cuh"
+#include "patch_images.cuh"
 #include "turns.cuh"
 
 constexpr int depth = plan::low_z + 1 + plan::high_z;
@@ -166,42 +167,6 @@ __device__ __forceinline__ void read_older(const Walk &w, const Iteration &i, Pa
     }
 }
 
-// The cells beyond the sides of x and y that stand for others.
-template <int side, unsigned places>
-__device__ __forceinline__ void copy_rows(Rows &row, unsigned here) {
-    if (here == 0)
-        return;
-#pragma unroll
-    for (int r = 0; r < rows; ++r)
-#pragma unroll
-        for (int k = 1; k <= beyond_side<1, side>; ++k) {
-            const int to = side == 0 ? r - k : r + k;
-            const int image = !mirrors<1, side> ? r : side == 0 ? r + k : r - k;
-            if ((places >> r & 1) && to >= 0 && to < rows && image >= 0 && image < rows) {
-#pragma unroll
-                for (int e = 0; e < columns; ++e)
-                    if (plan::corners || (e >= plan::low_x && e < plan::low_x + plan::lane_x))
-                        row[to][e] = (here >> r & 1) ? row[image][e] : row[to][e];
-            }
-        }
-}
-template <Care care>
-__device__ __forceinline__ void copy_images(const KeptBits &bits, Rows &row) {
-    using At = Ends<care>;
-#pragma unroll
-    for (int r = 0; r < rows; ++r)
-        if (plan::corners || (r >= plan::low_y && r < plan::low_y + plan::lane_y)) {
-            if (plan::images && copies<0, 0> && At::first_column != 0)
-                copy_columns<0, At::first_column>(row[r], bits.first_column);
-            if (plan::images && copies<0, 1> && At::last_column != 0)
-                copy_columns<1, At::last_column>(row[r], bits.last_column);
-        }
-    if (plan::images && copies<1, 0> && At::first_row != 0)
-        copy_rows<0, At::first_row>(row, bits.first_row);
-    if (plan::images && copies<1, 1> && At::last_row != 0)
-        copy_rows<1, At::last_row>(row, bits.last_row);
-}
-
 // Adds a plane of the level below, the one of number `arrived`, and completes the one high_z
 // before.
 template <int level, Care care, Adds adds>
@@ -293,8 +258,10 @@ __device__ __forceinline__ void take_level(const Walk &w, const State &s, const 
 #else
     read_rows<level>(w, s, i, row);
 #endif
-    if (plan::images && care != Care::none)
-        copy_images<care>(bits, row);
+    if (plan::images && care != Care::none) {
+        copy_beyond_x<care>(bits, row);
+        copy_beyond_y<care>(bits, row);
+    }
     if constexpr (plan::carried > 1)
         read_older<level>(w, i, older);
     if constexpr (level == 1)

@@ -37,6 +37,7 @@
 #include "kept.cuh"
 #include "patch_tiles.cuh"
 #include "patch_walk.cuh"
+#include "patch_images.cuh"
 #include "turns.cuh"
 
 constexpr int reach = plan::high_z;  // h, to all sides
@@ -79,50 +80,55 @@ __device__ __forceinline__ void add_row(const Arguments &a, const Real (&row)[co
         add_row<dx + 1>(a, row, x, sum);
 }
 
-using Rim = Real[reach][columns]; // rows of the neighbouring patch
+// When a point gains what lies above and below its own row: of the rows that the thread has, before the
+// others are there, as many as come first; then the rest. Where rows stand for others, all of it then.
+enum class When { early, late, all_late, never };
+template <Care care> constexpr When early_part = has_row_images<care> ? When::never : When::early;
+template <Care care> constexpr When late_part = has_row_images<care> ? When::all_late : When::late;
 
-// What a point of row y of the patch gains of the rows above and below its own: of those that the
-// thread has, before the others are there, as many as come first; then the rest.
-template <bool late, int dy = -reach>
-__device__ __forceinline__ void add_column(const Arguments &a, const Patch &own, const Rim &above,
-                                           const Rim &below, int x, int y, Real &sum) {
-    const int from = y + dy;
-    if (late == (y < reach || from >= plan::lane_y)) {
-        if (from < 0)
-            gain<0, dy, 0>(a, sum, above[from < 0 ? reach + from : 0][reach + x]);
-        else if (from >= plan::lane_y)
-            gain<0, dy, 0>(a, sum,
-                           below[from >= plan::lane_y ? from - plan::lane_y : 0][reach + x]);
-        else if (dy != 0)
-            gain<0, dy, 0>(a, sum, own[from >= 0 && from < plan::lane_y ? from : 0][x]);
-    }
+// What a point of row y of the patch gains of the rows above and below its own.
+template <When when, int dy = -reach>
+__device__ __forceinline__ void add_column(const Arguments &a, const Rows &row, int x, int y,
+                                           Real &sum) {
+    const bool late = y < reach || y + dy >= plan::lane_y;
+    if (dy != 0 && (when == When::all_late || when == (late ? When::late : When::early)))
+        gain<0, dy, 0>(a, sum, row[reach + y + dy][reach + x]);
     if constexpr (dy < reach)
-        add_column<late, dy + 1>(a, own, above, below, x, y, sum);
+        add_column<when, dy + 1>(a, row, x, y, sum);
 }
 
-// A level's sums of the plane that the level below made in the turn before: of the thread's own
-// rows.
-template <int level> __device__ __forceinline__ void add_own(const Arguments &a, State &s) {
-    const Patch &own = s.newest[level - 1];
-    const Rim none = {};
+// A thread's own rows of the plane that the level below made in the turn before.
+__device__ __forceinline__ void take_own(const Patch &own, Rows &row) {
 #pragma unroll
-    for (int r = 0; r < plan::lane_y; ++r) {
-        Real row[columns];
+    for (int r = 0; r < plan::lane_y; ++r)
 #pragma unroll
         for (int e = 0; e < plan::lane_x; ++e)
-            row[reach + e] = own[r][e];
-        Walk::extend(row);
+            row[reach + r][reach + e] = own[r][e];
+}
+
+// A level's sums of that plane: of the thread's own rows.
+template <int level, Care care>
+__device__ __forceinline__ void add_own(const Arguments &a, State &s, const KeptBits &bits) {
+    Rows row;
+    take_own(s.newest[level - 1], row);
+#pragma unroll
+    for (int r = 0; r < plan::lane_y; ++r)
+        Walk::extend(row[reach + r]);
+    if (plan::images && care != Care::none)
+        copy_beyond_x<care>(bits, row);
+#pragma unroll
+    for (int r = 0; r < plan::lane_y; ++r)
 #pragma unroll
         for (int e = 0; e < plan::lane_x; ++e) {
             Real &sum = s.sum[level - 1][r][e][own_plane];
-            add_row(a, row, e, sum);
-            add_column<false>(a, own, none, none, e, r, sum);
+            add_row(a, row[reach + r], e, sum);
+            add_column<early_part<care>>(a, row, e, r, sum);
         }
-    }
 }
 
 // And of the rows of others: of the ring's plane before, or of a level.
-template <int level> __device__ __forceinline__ void add_rims(const Walk &w, State &s, int turn) {
+template <int level, Care care>
+__device__ __forceinline__ void add_rims(const Walk &w, State &s, const KeptBits &bits, int turn) {
     constexpr int row_bytes = tile::width * element;
     int up, down;
     if constexpr (level == 1) {
@@ -133,19 +139,22 @@ template <int level> __device__ __forceinline__ void add_rims(const Walk &w, Sta
         up = level_at(w.levels.above, level - 1, turn - 1);
         down = level_at(w.levels.below, level - 1, turn - 1);
     }
-    Rim above, below;
+    Rows row;
+    take_own(s.newest[level - 1], row);
 #pragma unroll
     for (int r = 0; r < reach; ++r) {
         const int there = plan::lane_y - reach + r;
-        Walk::read(up + (level == 1 ? there : tile::slot(there)) * row_bytes, above[r]);
-        Walk::read(down + (level == 1 ? r : tile::slot(r)) * row_bytes, below[r]);
+        Walk::read(up + (level == 1 ? there : tile::slot(there)) * row_bytes, row[r]);
+        Walk::read(down + (level == 1 ? r : tile::slot(r)) * row_bytes,
+                   row[reach + plan::lane_y + r]);
     }
+    if (plan::images && care != Care::none)
+        copy_beyond_y<care>(bits, row);
 #pragma unroll
     for (int r = 0; r < plan::lane_y; ++r)
 #pragma unroll
         for (int e = 0; e < plan::lane_x; ++e)
-            add_column<true>(w.a, s.newest[level - 1], above, below, e, r,
-                             s.sum[level - 1][r][e][own_plane]);
+            add_column<late_part<care>>(w.a, row, e, r, s.sum[level - 1][r][e][own_plane]);
 }
 
 // What a point gains along z: of the plane that arrives, and of the one before, with which the sum
@@ -213,18 +222,90 @@ __device__ __forceinline__ void add_plane_above(const Walk &w, State &s, const K
         }
 }
 
+// ---- planes that stand for others ----------------------------------------------------------
+
+constexpr bool has_plane_images = plan::images && (copies<2, 0> || copies<2, 1>);
+
+// What a point's column gains by an image, `k` planes beyond an end of it: sum[at] is that of the plane at
+// the end, and the sums of planes further inside follow it (side 0) or come before it.
+template <int side, int k, int at, int inside = 0>
+__device__ __forceinline__ void gain_image(const Arguments &a, Real (&sum)[held], Real value) {
+    if constexpr (k + inside <= reach) {
+        constexpr int sign = side == 0 ? 1 : -1;
+        gain<0, 0, -sign * (k + inside)>(a, sum[at + sign * inside], value);
+        gain_image<side, k, at, inside + 1>(a, sum, value);
+    }
+}
+
+// Adds the images of a plane, which lies so far inwards from its end. What a side of x or y keeps has its
+// own value among the sums.
+template <int side, int level, int k>
+__device__ __forceinline__ void add_images_of(const Arguments &a, State &s, const KeptBits &bits,
+                                              Index inwards, const Patch &plane) {
+    if constexpr (k <= reach) {
+        constexpr int at = side == 1 ? reach - 2 + k : mirrors<2, 0> ? reach - k : reach;
+        if (inwards == (mirrors<2, side> ? k : 0)) {
+#pragma unroll
+            for (int r = 0; r < plan::lane_y; ++r)
+#pragma unroll
+                for (int e = 0; e < plan::lane_x; ++e)
+                    if (!(bits.columns >> e & 1) && !(bits.rows >> r & 1))
+                        gain_image<side, k, at>(a, s.sum[level - 1][r][e], plane[r][e]);
+        }
+        add_images_of<side, level, k + 1>(a, s, bits, inwards, plane);
+    }
+}
+
+__device__ __forceinline__ void set_patch(Patch &to, const Patch &from, bool to_zero) {
+#pragma unroll
+    for (int r = 0; r < plan::lane_y; ++r)
+#pragma unroll
+        for (int e = 0; e < plan::lane_x; ++e)
+            to[r][e] = to_zero ? Real(0) : from[r][e];
+}
+
+// As add_plane_above, near an end of z. Sums that began before the first plane begin anew with it. The
+// plane next to a `clamp` side is the one that arrives, or has arrived, again; other images are added when
+// the plane that they are images of arrives, and behind the last plane a turn later.
+template <int level>
+__device__ __forceinline__ void add_with_images(const Walk &w, State &s, const KeptBits &bits,
+                                                int arrived, Patch &plane) {
+    const Index z = w.origin.z + arrived, behind = w.a.size[2] - z;
+    Patch &newest = s.newest[level - 1], before;
+    if (copies<2, 0> && z == 0) {
+#pragma unroll
+        for (int r = 0; r < plan::lane_y; ++r)
+#pragma unroll
+            for (int e = 0; e < plan::lane_x; ++e)
+#pragma unroll
+                for (int k = 0; k < held; ++k)
+                    s.sum[level - 1][r][e][k] = 0;
+        set_patch(newest, plane, mirrors<2, 0>);
+    }
+    if constexpr (copies<2, 0>)
+        add_images_of<0, level, mirrors<2, 0> ? 1 : 2>(w.a, s, bits, z, plane);
+    if (copies<2, 1> && behind <= 0)
+        set_patch(plane, newest, mirrors<2, 1>);
+    set_patch(before, newest, false);
+    add_plane_above<level, Care::all>(w, s, bits, arrived, plane);
+    if constexpr (mirrors<2, 1>)
+        add_images_of<1, level, 1>(w.a, s, bits, behind, before);
+}
+
 // ---- a turn --------------------------------------------------------------------------------
 
-template <int level> __device__ __forceinline__ void add_all_own(const Arguments &a, State &s) {
-    add_own<level>(a, s);
+template <int level, Care care>
+__device__ __forceinline__ void add_all_own(const Arguments &a, State &s, const KeptBits &bits) {
+    add_own<level, care>(a, s, bits);
     if constexpr (level > 1)
-        add_all_own<level - 1>(a, s);
+        add_all_own<level - 1, care>(a, s, bits);
 }
-template <int level>
-__device__ __forceinline__ void add_all_rims(const Walk &w, State &s, int turn) {
+template <int level, Care care>
+__device__ __forceinline__ void add_all_rims(const Walk &w, State &s, const KeptBits &bits,
+                                             int turn) {
     if constexpr (level > 1) {
-        add_rims<level>(w, s, turn);
-        add_all_rims<level - 1>(w, s, turn);
+        add_rims<level, care>(w, s, bits, turn);
+        add_all_rims<level - 1, care>(w, s, bits, turn);
     }
 }
 
@@ -232,7 +313,11 @@ __device__ __forceinline__ void add_all_rims(const Walk &w, State &s, int turn) 
 template <int level, Care care>
 __device__ __forceinline__ void make_levels(const Walk &w, State &s, const KeptBits &bits, int turn,
                                             Patch &plane) {
-    add_plane_above<level, care>(w, s, bits, turn - (level - 1) * reach, plane);
+    const int arrived = turn - (level - 1) * reach;
+    if constexpr (has_plane_images && care == Care::all)
+        add_with_images<level>(w, s, bits, arrived, plane);
+    else
+        add_plane_above<level, care>(w, s, bits, arrived, plane);
     if constexpr (level < plan::time) {
         Real *const to = shared_at(level_at(w.levels.own, level, turn));
 #pragma unroll
@@ -251,12 +336,14 @@ __device__ __forceinline__ void make_planes(Walk &w, State &s, const StarTurns &
     if constexpr (care != Care::none) {
         bits.columns = w.kept_columns();
         bits.rows = w.kept_rows();
+        if (plan::images)
+            w.place_images(bits);
     }
 #pragma unroll 1
     while (turn < until) {
-        add_all_own<plan::time>(w.a, s);
+        add_all_own<plan::time, care>(w.a, s, bits);
         if (turn > 0) {
-            add_rims<1>(w, s, turn);
+            add_rims<1, care>(w, s, bits, turn);
             turns.leave(turn - 1);
         }
         turns.await_plane(w, turn);
@@ -272,7 +359,7 @@ __device__ __forceinline__ void make_planes(Walk &w, State &s, const StarTurns &
                 plane[r][e] = row[reach + e];
         }
         turns.await_neighbours(turn);
-        add_all_rims<plan::time>(w, s, turn);
+        add_all_rims<plan::time, care>(w, s, bits, turn);
         make_levels<1, care>(w, s, bits, turn, plane);
         turns.made(turn);
         if (turn >= 2 * tile::halo_z)

@@ -12,8 +12,7 @@ enum {
     MOST_REACH = 2,
 };
 
-/* Whether each side of each axis is as far, and nothing lies elsewhere. Images would need planes of
-   a level that have fallen on. */
+/* Whether each side of each axis is as far, and nothing lies elsewhere. */
 bool temporal_is_star(const plan_facts *f) {
     const model *m = f->model;
     const int reach = m->low[0];
@@ -22,8 +21,7 @@ bool temporal_is_star(const plan_facts *f) {
         return false;
     for (int axis = 0; axis < AXES; axis++)
         for (int side = 0; side < 2; side++)
-            if ((side == 0 ? m->low : m->high)[axis] != reach ||
-                fused_is_image(m->sides[axis][side].kind))
+            if ((side == 0 ? m->low : m->high)[axis] != reach)
                 return false;
     return true;
 }
@@ -42,6 +40,9 @@ static const char *fit(job *j, plan *p) {
         return refusal;
     p->fused.input = STAR_INPUT;
     p->fused.keep = true;
+    temporal_need_images(p);
+    if (fused_has_images(p->facts->model)) /* no plane that one end keeps has images of the other */
+        p->least[2] = larger(p->least[2], 2 * p->high[2]);
     refusal = temporal_check_registers(j, p, registers(p));
     return refusal != NULL ? refusal : plan_take_shared(j, p, temporal_boxes_bytes(p));
 }
