@@ -44,13 +44,13 @@ template <int array, int dy, int dz, int row = 0> __device__ constexpr int row_o
         return row_of<array, dy, dz, row + 1>();
 }
 
-using Line = Real[plan::low_x + plan::lane_x + plan::high_x];
+using Line = Real[seen_low + plan::lane_x + seen_high];
 
 struct AtLines {
     const Line (&line)[plan::rows];
     int point;
     template <int array, int dx, int dy, int dz> __device__ __forceinline__ Real tap() const {
-        return line[row_of<array, dy, dz>()][plan::low_x + point + dx];
+        return line[row_of<array, dy, dz>()][seen_low + point + dx];
     }
 };
 
@@ -83,7 +83,7 @@ __device__ __forceinline__ void take_packs(const Real *from, Line &line) {
         const Packed p = *reinterpret_cast<const Packed *>(from + k * pack);
 #pragma unroll
         for (int e = 0; e < pack; ++e)
-            line[plan::low_x + k * pack + e] = p.element[e];
+            line[seen_low + k * pack + e] = p.element[e];
     }
 }
 
@@ -98,19 +98,29 @@ __device__ __forceinline__ void take_line(const Arguments &a, const Block &b, co
         constexpr int state = T::held ? T::state : 0, output = T::held ? T::From::output : 0;
 #pragma unroll
         for (int e = 0; e < plan::lane_x; ++e)
-            line[plan::low_x + e] = s.value[state][output][held_at<phase, T::back>][y + dy][e];
+            line[seen_low + e] = s.value[state][output][held_at<phase, T::back>][y + dy][e];
     } else {
         const int at = own    ? b.own() + (y + dy) * width
                        : edge ? b.beside_edge(y + dy, a.size[1])
                               : b.beside(y + dy);
         take_packs(shared_at(T::place(s) + at), line);
     }
+    // What is loaded has its images; what levels make has none.
+    constexpr bool images = edge && T::held && T::state > 0 && (copies<0, 0> || copies<0, 1>);
+    constexpr int low = images && mirrors<0, 1> && Row<row>::high > Row<row>::low ? Row<row>::high
+                                                                                 : Row<row>::low;
+    constexpr int high = images && mirrors<0, 0> && Row<row>::low > Row<row>::high ? Row<row>::low
+                                                                                  : Row<row>::high;
 #pragma unroll
-    for (int d = 1; d <= Row<row>::low; ++d)
-        line[plan::low_x - d] = shuffle_up(line[plan::low_x + plan::lane_x - d], 1);
+    for (int d = 1; d <= low; ++d)
+        line[seen_low - d] = shuffle_up(line[seen_low + plan::lane_x - d], 1);
 #pragma unroll
-    for (int d = 0; d < Row<row>::high; ++d)
-        line[plan::low_x + plan::lane_x + d] = shuffle_down(line[plan::low_x + d], 1);
+    for (int d = 0; d < high; ++d)
+        line[seen_low + plan::lane_x + d] = shuffle_down(line[seen_low + d], 1);
+    if constexpr (images && low > 0 && copies<0, 0>)
+        copy_columns<0, any_place<0>(plan::lane_x, seen_low, seen_high)>(line, b.first_column);
+    if constexpr (images && high > 0 && copies<0, 1>)
+        copy_columns<1, any_place<1>(plan::lane_x, seen_low, seen_high)>(line, b.last_column);
 }
 template <int level, int phase, bool edge, int row = 0>
 __device__ __forceinline__ void take_lines(const Arguments &a, const Block &b, const State &s, int y,
@@ -123,22 +133,6 @@ __device__ __forceinline__ void take_lines(const Arguments &a, const Block &b, c
 
 // ---- the rules of the edges, after a step ---------------------------------------------------
 
-// Columns beyond the grid that stand for others.
-__device__ __forceinline__ void copy_columns(const Block &b, Real (&value)[plan::lane_x]) {
-    Real *const row = own_row();
-    warp_barrier(); // what was there has been read
-#pragma unroll
-    for (int e = 0; e < plan::lane_x; ++e)
-        row[lane() * plan::lane_x + e] = value[e];
-    warp_barrier(); // the row is there
-#pragma unroll
-    for (int e = 0; e < plan::lane_x; ++e)
-        if (b.marks_x.copied >> e & 1) {
-            const int from = min(max(b.column + e + shifts_x()[b.column + e], 0), width - 1);
-            value[e] = row[lane() / plan::lanes * width + from];
-        }
-}
-
 template <int output, int level, int phase>
 __device__ __forceinline__ void apply_rules(const Arguments &a, const Block &b, const State &s,
                                             Index z, Patch &value) {
@@ -147,7 +141,7 @@ __device__ __forceinline__ void apply_rules(const Arguments &a, const Block &b, 
     const bool below = gives<2, 0> && z < 0, above = gives<2, 1> && z >= a.size[2];
     const Real beyond_z = below ? Edge<2, 0>::beyond() : Edge<2, 1>::beyond();
 #pragma unroll
-    for (int r = 0; r < plan::lane_y; ++r) {
+    for (int r = 0; r < plan::lane_y; ++r)
 #pragma unroll
         for (int e = 0; e < plan::lane_x; ++e) {
             if (kept || (b.marks_x.kept >> e & 1) || (b.marks_y.kept >> r & 1))
@@ -156,9 +150,6 @@ __device__ __forceinline__ void apply_rules(const Arguments &a, const Block &b, 
             if (cell.any)
                 value[r][e] = cell.value;
         }
-        if (copies<0, 0> || copies<0, 1>)
-            copy_columns(b, value[r]);
-    }
 }
 
 __device__ __forceinline__ void copy_patch(const Patch &from, Patch &to) {

@@ -12,6 +12,9 @@ static_assert(plan::low_x <= plan::lane_x && plan::high_x <= plan::lane_x,
               "neighbouring lanes have all that taps reach");
 using Packed = Pack<Real, pack>;
 using Patch = Real[plan::lane_y][plan::lane_x];
+// What a thread sees of a row beside its own points: as far as taps read, and as far inwards from a mirror.
+constexpr int seen_low = mirrors<0, 1> && plan::high_x > plan::low_x ? plan::high_x : plan::low_x;
+constexpr int seen_high = mirrors<0, 0> && plan::low_x > plan::high_x ? plan::low_x : plan::high_x;
 
 // ---- edges ----------------------------------------------------------------------------------
 
@@ -19,9 +22,9 @@ template <int axis, int side> constexpr bool gives = // cells beyond have one va
     Edge<axis, side>::kind == Boundary::zero || Edge<axis, side>::kind == Boundary::constant;
 
 // Of a patch's columns (or rows), a bit each: those that a fixed side keeps; those beyond a side
-// that gives a value, or repeats other cells; and those that are loaded from elsewhere.
+// that gives a value; and those that are loaded from elsewhere.
 struct Marks {
-    unsigned kept = 0, below = 0, above = 0, copied = 0, moved = 0;
+    unsigned kept = 0, below = 0, above = 0, moved = 0;
     template <int axis>
     __device__ __forceinline__ void set(int bit, Index i, Index size, int low, int high, int shift) {
         if (i >= 0 && i < size && keeps<axis>(i, size, low, high))
@@ -30,8 +33,6 @@ struct Marks {
             below |= 1u << bit;
         if (gives<axis, 1> && i >= size)
             above |= 1u << bit;
-        if ((copies<axis, 0> && i < 0) || (copies<axis, 1> && i >= size))
-            copied |= 1u << bit;
         if (shift != 0)
             moved |= 1u << bit;
     }
@@ -49,13 +50,10 @@ template <int axis> __device__ __forceinline__ int shift_of(Index i, Index size)
 
 // ---- shared memory --------------------------------------------------------------------------
 
-// Planes of the arrays and of the levels, then a row of patches for each warp, then how far from
-// a column and from a row of the tile the cells lie whose values it has.
+// Planes of the arrays and of the levels, then how far from a column and from a row of the tile the cells lie
+// whose values it has.
 __device__ __forceinline__ Real *shared_at(int place) {
     return reinterpret_cast<Real *>(shared_bytes()) + place;
-}
-__device__ __forceinline__ Real *own_row() {
-    return shared_at(plan::scratch + warp() * warp_size * plan::lane_x);
 }
 __device__ __forceinline__ int *shifts_x() {
     return reinterpret_cast<int *>(shared_at(plan::tables));
@@ -84,6 +82,7 @@ struct Block {
     int column, row;     // of the tile, where the patch begins
     unsigned stored;     // a bit for each point of the patch
     Marks marks_x, marks_y;
+    unsigned first_column, last_column; // a bit where the thread sees the grid's first or last cell of a row
 
     __device__ __forceinline__ explicit Block(const Arguments &a) {
         column = static_cast<int>(threadIdx.x) % plan::lanes * plan::lane_x;
@@ -131,6 +130,9 @@ struct Block {
         for (int r = 0; r < plan::lane_y; ++r)
             marks_y.set<1>(r, y + row + r, a.size[1], plan::low_y, plan::high_y,
                            shifts_y()[row + r]);
+        const Index seen = x + column - seen_low;
+        first_column = place_bit(-seen);
+        last_column = place_bit(a.size[0] - 1 - seen);
     }
     // Where in a plane the patch lies, or the row so far from its first one. Rows beyond the tile
     // may be any.

@@ -60,7 +60,7 @@ struct plan {
     static constexpr int pace_waves = 4, pace_groups = 9;
     static constexpr bool keep = false, corners = false, copy_packs = true;
     static constexpr int halo_y = 4, below_z = 1, above_z = 1, lag = 1, window = 3;
-    static constexpr int scratch = 200000, tables = 206000;
+    static constexpr int tables = 206000;
     static constexpr int points = 2, width = 40, height = 10, before = 1, behind = 1, turns = 3;
     static constexpr int sources = 3, exchanges = 2, strip = 56;
     static constexpr bool ring_x = false, ring_y = false, ring_z = false;

@@ -131,7 +131,7 @@ typedef struct cascade {
     int lag, window, ahead;
     int slots[2 * MAX_FIELDS], place[2 * MAX_FIELDS]; /* of the arrays */
     cascade_level level[MAX_FIELDS];
-    int scratch, tables;
+    int tables;
     int64_t elements;
 } cascade;
 

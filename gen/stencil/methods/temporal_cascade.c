@@ -152,8 +152,6 @@ void cascade_lay(const plan *p, cascade *c) {
         c->level[o].place = (int)c->elements;
         c->elements += plane * c->level[o].slots * (p->schedule.time - 1);
     }
-    c->scratch = (int)c->elements;
-    c->elements += (int64_t)plan_threads(p) * p->schedule.lane[0];
     c->tables = (int)c->elements;
     c->elements += p->fused.width[0] + p->fused.width[1]; /* each at least as large as an int */
 }
@@ -246,10 +244,10 @@ static void constants(text *t, const plan *p) {
                 "    static constexpr int below_z = %d, above_z = %d; // that a step takes of the "
                 "walk\n"
                 "    static constexpr int lag = %d, window = %d, ahead = %d, rows = %d;\n"
-                "    static constexpr int scratch = %d, tables = %d; // places in shared memory\n",
+                "    static constexpr int tables = %d; // a place in shared memory\n",
                 s->time, s->vector, s->lane[0], s->lane[1], p->fused.lanes, p->fused.halo_low[0],
                 p->fused.halo_low[1], p->walk, c.below[2], c.above[2], c.lag, c.window, c.ahead,
-                p->facts->row_count, c.scratch, c.tables);
+                p->facts->row_count, c.tables);
 }
 
 static void definitions(text *t, const plan *p) {
