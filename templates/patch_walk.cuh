@@ -100,11 +100,9 @@ struct Walk {
             meet<1, 0>(origin.y, tile::height, tile::halo_y, plan::tile_y, plan::low_y, a.size[1]);
         const Meeting down =
             meet<1, 1>(origin.y, tile::height, tile::halo_y, plan::tile_y, plan::high_y, a.size[1]);
-        const bool x = left.any || right.any, y = up.any || down.any;
-        if (!(left.aligned && right.aligned && up.aligned && down.aligned) || (x && y) ||
-            (left.any && right.any))
+        if (!(left.aligned && right.aligned && up.aligned && down.aligned))
             return Care::all;
-        return left.any ? Care::left : right.any ? Care::right : y ? Care::rows : Care::none;
+        return left.any || right.any || up.any || down.any ? Care::rim : Care::none;
     }
 
     // ---- from memory to the ring ----
