@@ -105,8 +105,7 @@ __device__ __forceinline__ void take_line(const Arguments &a, const Block &b, co
                               : b.beside(y + dy);
         take_packs(shared_at(T::place(s) + at), line);
     }
-    // What is loaded has its images; what levels make has none.
-    constexpr bool images = edge && T::held && T::state > 0 && (copies<0, 0> || copies<0, 1>);
+    constexpr bool images = edge && (copies<0, 0> || copies<0, 1>);
     constexpr int low = images && mirrors<0, 1> && Row<row>::high > Row<row>::low ? Row<row>::high
                                                                                  : Row<row>::low;
     constexpr int high = images && mirrors<0, 0> && Row<row>::low > Row<row>::high ? Row<row>::low
@@ -133,31 +132,42 @@ __device__ __forceinline__ void take_lines(const Arguments &a, const Block &b, c
 
 // ---- the rules of the edges, after a step ---------------------------------------------------
 
-template <int output, int level, int phase>
-__device__ __forceinline__ void apply_rules(const Arguments &a, const Block &b, const State &s,
-                                            Index z, Patch &value) {
-    const Patch &before = s.value[level - 1][output][held_at<phase, lag>];
-    const bool kept = keeps<2>(z, a.size[2], plan::low_z, plan::high_z);
-    const bool below = gives<2, 0> && z < 0, above = gives<2, 1> && z >= a.size[2];
-    const Real beyond_z = below ? Edge<2, 0>::beyond() : Edge<2, 1>::beyond();
-#pragma unroll
-    for (int r = 0; r < plan::lane_y; ++r)
-#pragma unroll
-        for (int e = 0; e < plan::lane_x; ++e) {
-            if (kept || (b.marks_x.kept >> e & 1) || (b.marks_y.kept >> r & 1))
-                value[r][e] = before[r][e];
-            const Beyond cell = beyond(b, r, e, below || above, beyond_z);
-            if (cell.any)
-                value[r][e] = cell.value;
-        }
-}
-
 __device__ __forceinline__ void copy_patch(const Patch &from, Patch &to) {
 #pragma unroll
     for (int r = 0; r < plan::lane_y; ++r)
 #pragma unroll
         for (int e = 0; e < plan::lane_x; ++e)
             to[r][e] = from[r][e];
+}
+
+// A plane near an end of the walk: what a fixed side keeps of it, and the value that a side gives beyond.
+template <int output, int level, int phase>
+__device__ __forceinline__ void apply_to_plane(const Arguments &a, const State &s, Index z,
+                                               Patch &value) {
+    const bool below = gives<2, 0> && z < 0, above = gives<2, 1> && z >= a.size[2];
+    if (keeps<2>(z, a.size[2], plan::low_z, plan::high_z))
+        copy_patch(s.value[level - 1][output][held_at<phase, lag>], value);
+#pragma unroll
+    for (int r = 0; r < plan::lane_y; ++r)
+#pragma unroll
+        for (int e = 0; e < plan::lane_x; ++e)
+            if (below || above)
+                value[r][e] = below ? Edge<2, 0>::beyond() : Edge<2, 1>::beyond();
+}
+// The same of columns and rows.
+template <int output, int level, int phase>
+__device__ __forceinline__ void apply_to_cells(const Block &b, const State &s, Patch &value) {
+    const Patch &before = s.value[level - 1][output][held_at<phase, lag>];
+#pragma unroll
+    for (int r = 0; r < plan::lane_y; ++r)
+#pragma unroll
+        for (int e = 0; e < plan::lane_x; ++e) {
+            if ((b.marks_x.kept >> e & 1) || (b.marks_y.kept >> r & 1))
+                value[r][e] = before[r][e];
+            const Beyond cell = beyond(b, r, e, false, 0);
+            if (cell.any)
+                value[r][e] = cell.value;
+        }
 }
 
 // Planes beyond the grid that stand for others, among those of a level that are held: those after its
@@ -190,8 +200,11 @@ __device__ __forceinline__ void hand_on(const Arguments &a, const Block &b, Stat
                                         Patch (&made)[plan::outputs]) {
     if constexpr (output < plan::outputs) {
         const int at = s.turn - level * lag; // of the plane, from b.begin on
-        if constexpr (edge)
-            apply_rules<output, level, phase>(a, b, s, b.begin + at, made[output]);
+        const bool end = edge && b.at_end(at);
+        if (end)
+            apply_to_plane<output, level, phase>(a, s, b.begin + at, made[output]);
+        if (edge)
+            apply_to_cells<output, level, phase>(b, s, made[output]);
         if (at >= b.first && at < b.end) {
             if constexpr (level == plan::time)
                 store_patch(a.grid[Output<output>::grid], b, b.begin + at, made[output]);
@@ -200,7 +213,7 @@ __device__ __forceinline__ void hand_on(const Arguments &a, const Block &b, Stat
         }
         if constexpr (level < plan::time) {
             copy_patch(made[output], s.value[level][output][phase]);
-            if constexpr (edge) {
+            if (end) {
                 copy_plane_above<level, output, phase, 1>(s, b.begin + at - a.size[2] + 1);
                 if (b.begin + at == lag)
                     copy_planes_below<level, output, phase, 1>(s);
@@ -274,7 +287,7 @@ __device__ __forceinline__ void load_arrays(const Arguments &a, const Block &b, 
                                        (at >= slots * plane ? at - slots * plane : at) + b.own());
             const Grid &grid = a.grid[Array<array>::grid];
             if constexpr (edge)
-                load_edge(a, b, grid, b.begin + number, to);
+                load_edge(a, b, grid, b.begin + number, s.from[array], to);
             else if (b.packed)
                 load_inside<pack>(grid, s.from[array], to);
             else

@@ -22,9 +22,9 @@ template <int axis, int side> constexpr bool gives = // cells beyond have one va
     Edge<axis, side>::kind == Boundary::zero || Edge<axis, side>::kind == Boundary::constant;
 
 // Of a patch's columns (or rows), a bit each: those that a fixed side keeps; those beyond a side
-// that gives a value; and those that are loaded from elsewhere.
+// that gives a value, or repeats other cells; and those that are loaded from elsewhere.
 struct Marks {
-    unsigned kept = 0, below = 0, above = 0, moved = 0;
+    unsigned kept = 0, below = 0, above = 0, copied = 0, moved = 0;
     template <int axis>
     __device__ __forceinline__ void set(int bit, Index i, Index size, int low, int high, int shift) {
         if (i >= 0 && i < size && keeps<axis>(i, size, low, high))
@@ -33,7 +33,9 @@ struct Marks {
             below |= 1u << bit;
         if (gives<axis, 1> && i >= size)
             above |= 1u << bit;
-        if (shift != 0)
+        if ((copies<axis, 0> && i < 0) || (copies<axis, 1> && i >= size))
+            copied |= 1u << bit;
+        else if (shift != 0)
             moved |= 1u << bit;
     }
 };
@@ -78,6 +80,7 @@ struct Block {
     Index begin, size_z; // the first plane that is loaded; the grid's
     int first, end;      // the planes that are stored, from `begin` on
     int loaded;          // planes, from `begin` on
+    int inner, inner_end; // planes for which no end of the walk has rules, likewise
     bool rim, packed;    // whether the tile meets an edge of x or y, and rows are whole packs
     int column, row;     // of the tile, where the patch begins
     unsigned stored;     // a bit for each point of the patch
@@ -99,6 +102,9 @@ struct Block {
         loaded = end + plan::time * plan::above_z;
         if (Edge<2, 1>::kind != Boundary::periodic)
             loaded = static_cast<int>(min(Index(loaded), size_z + plan::above_z - begin));
+        const Index most = 1 << 30;
+        inner = static_cast<int>(max(lag + plan::low_z + 1 - begin, -most));
+        inner_end = static_cast<int>(min(size_z - plan::high_z - begin, most));
         rim = x < plan::low_x || x + width + plan::high_x > a.size[0] ||
               (height > 1 && (y < plan::low_y || y + height + plan::high_y > a.size[1]));
         packed = a.aligned && plan::vector == pack;
@@ -133,6 +139,11 @@ struct Block {
         const Index seen = x + column - seen_low;
         first_column = place_bit(-seen);
         last_column = place_bit(a.size[0] - 1 - seen);
+    }
+    // Whether an end of the walk has rules for a plane, so far from `begin`.
+    __device__ __forceinline__ bool at_end(int plane) const {
+        return (Edge<2, 0>::kind != Boundary::periodic && plane < inner) ||
+               (Edge<2, 1>::kind != Boundary::periodic && plane >= inner_end);
     }
     // Where in a plane the patch lies, or the row so far from its first one. Rows beyond the tile
     // may be any.
@@ -183,17 +194,19 @@ __device__ __forceinline__ void load_inside(const Grid &grid, const Real *from, 
             copy_async<count>(SharedAt<Real>(to + r * width + e), from + r * grid.stride_y + e);
 }
 
-// Of any plane, by the rules.
+// Of any plane, by the rules; `from` would be the patch's own cells. Columns that repeat others are not
+// loaded (take_line).
 __device__ __forceinline__ void load_edge(const Arguments &a, const Block &b, const Grid &grid,
-                                          Index z, Real *to) {
+                                          Index z, const Real *from, Real *to) {
+    Index there = z;
     Real value = 0;
-    const bool given = !resolve<2>(z, a.size[2], value);
-    const unsigned any_x = b.marks_x.below | b.marks_x.above | b.marks_x.moved;
+    const bool given = !resolve<2>(there, a.size[2], value);
+    const unsigned any_x =
+        b.marks_x.below | b.marks_x.above | b.marks_x.copied | b.marks_x.moved;
 #pragma unroll
     for (int r = 0; r < plan::lane_y; ++r) {
-        const Real *const row =
-            grid.data + (given ? 0 : z) * grid.stride_z +
-            (b.y + b.row + r + shifts_y()[b.row + r]) * grid.stride_y + b.x + b.column;
+        const Index y = height > 1 ? r + shifts_y()[b.row + r] : 0;
+        const Real *const row = from + (given ? 0 : there - z) * grid.stride_z + y * grid.stride_y;
         const bool given_row =
             given || ((b.marks_y.below | b.marks_y.above) >> r & 1) != 0;
 #pragma unroll
@@ -204,6 +217,8 @@ __device__ __forceinline__ void load_edge(const Arguments &a, const Block &b, co
             }
 #pragma unroll
             for (int e = k * pack; e < (k + 1) * pack; ++e) {
+                if (b.marks_x.copied >> e & 1)
+                    continue;
                 const Beyond cell = beyond(b, r, e, given, value);
                 if (cell.any)
                     to[r * width + e] = cell.value;
