@@ -38,17 +38,20 @@ struct KeptBits {
     unsigned first_column, last_column, first_row, last_row;
 };
 
-// What a block must see to in its patches: nothing; cells that sides of x and y keep or copy, where
-// aligned_bits says; or such cells anywhere, and whole planes.
-enum class Care { none, rim, all };
+// What a warp must see to in its patches: nothing; cells that one side of x, or those of x and y, keep or
+// copy, where aligned_bits says; or such cells anywhere, and whole planes.
+enum class Care { none, left, right, rim, all };
 
 template <Care care> struct Where {
-    static constexpr unsigned columns =
-        care == Care::rim
-            ? aligned_bits<0, 0>(plan::halo_x, plan::tile_x, plan::lane_x, plan::low_x) |
-                  aligned_bits<0, 1>(plan::halo_x, plan::tile_x, plan::lane_x, plan::high_x)
-        : care == Care::all ? ~0u
-                            : 0;
+    static constexpr unsigned left =
+        aligned_bits<0, 0>(plan::halo_x, plan::tile_x, plan::lane_x, plan::low_x);
+    static constexpr unsigned right =
+        aligned_bits<0, 1>(plan::halo_x, plan::tile_x, plan::lane_x, plan::high_x);
+    static constexpr unsigned columns = care == Care::left    ? left
+                                        : care == Care::right ? right
+                                        : care == Care::rim   ? left | right
+                                        : care == Care::all   ? ~0u
+                                                              : 0;
     static constexpr unsigned rows =
         care == Care::rim
             ? aligned_bits<1, 0>(tile::halo_y, plan::tile_y, plan::lane_y, plan::low_y) |
@@ -60,12 +63,13 @@ template <Care care> struct Where {
 // Where in what a thread sees of a row, or of a column, an edge's own cell may be.
 template <Care care> struct Ends {
     static constexpr unsigned first_column =
-        care == Care::rim   ? places_of<0>(plan::halo_x, plan::lane_x, plan::low_x, plan::high_x)
+        care == Care::left || care == Care::rim
+            ? places_of<0>(plan::halo_x, plan::lane_x, plan::low_x, plan::high_x)
         : care == Care::all ? any_place<0>(plan::lane_x, plan::low_x, plan::high_x)
                             : 0;
     static constexpr unsigned last_column =
-        care == Care::rim   ? places_of<1>(plan::halo_x + plan::tile_x - 1, plan::lane_x,
-                                           plan::low_x, plan::high_x)
+        care == Care::right || care == Care::rim
+            ? places_of<1>(plan::halo_x + plan::tile_x - 1, plan::lane_x, plan::low_x, plan::high_x)
         : care == Care::all ? any_place<1>(plan::lane_x, plan::low_x, plan::high_x)
                             : 0;
     static constexpr unsigned first_row =

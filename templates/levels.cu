@@ -355,6 +355,10 @@ extern "C" __global__ void __launch_bounds__(plan::threads, plan::blocks)
         const int until = i.number < first ? first : middle ? end : iterations;
         if (middle && care == Care::none)
             make_planes<Care::none>(w, s, turns, i, until);
+        else if (middle && care == Care::left)
+            make_planes<Care::left>(w, s, turns, i, until);
+        else if (middle && care == Care::right)
+            make_planes<Care::right>(w, s, turns, i, until);
         else if (middle && care == Care::rim)
             make_planes<Care::rim>(w, s, turns, i, until);
         else

@@ -90,7 +90,15 @@ struct Walk {
         bits.last_row = copies<1, 1> ? place_bit(a.size[1] - 1 - y) : 0;
     }
 
-    // What the block must see to between the first and the last planes.
+    // Whether the warp's points are, or see, rows that a side of y keeps or copies.
+    __device__ __forceinline__ bool meets_rows() const {
+        constexpr int height = rows_across * plan::lane_y, seen = plan::low_y + height + plan::high_y;
+        const Index y = origin.y + warp() * height - plan::low_y;
+        // By a vote, so that compilers know that all lanes go one way.
+        return any_lane(meet<1, 0>(y, seen, 0, plan::tile_y, plan::low_y, a.size[1]).any ||
+                        meet<1, 1>(y, seen, 0, plan::tile_y, plan::high_y, a.size[1]).any);
+    }
+    // What the warp must see to between the first and the last planes.
     __device__ __forceinline__ Care care() const {
         const Meeting left =
             meet<0, 0>(origin.x, tile::width, plan::halo_x, plan::tile_x, plan::low_x, a.size[0]);
@@ -102,7 +110,9 @@ struct Walk {
             meet<1, 1>(origin.y, tile::height, tile::halo_y, plan::tile_y, plan::high_y, a.size[1]);
         if (!(left.aligned && right.aligned && up.aligned && down.aligned))
             return Care::all;
-        return left.any || right.any || up.any || down.any ? Care::rim : Care::none;
+        if (meets_rows() || (left.any && right.any))
+            return Care::rim;
+        return left.any ? Care::left : right.any ? Care::right : Care::none;
     }
 
     // ---- from memory to the ring ----

@@ -387,6 +387,10 @@ extern "C" __global__ void __launch_bounds__(plan::threads, plan::blocks)
         const int until = turn < first ? first : middle ? end : count;
         if (middle && care == Care::none)
             make_planes<Care::none>(w, s, turns, turn, until);
+        else if (middle && care == Care::left)
+            make_planes<Care::left>(w, s, turns, turn, until);
+        else if (middle && care == Care::right)
+            make_planes<Care::right>(w, s, turns, turn, until);
         else if (middle && care == Care::rim)
             make_planes<Care::rim>(w, s, turns, turn, until);
         else
