@@ -97,14 +97,6 @@ static double size_distance(const plan *p, const int64_t a[AXES], const int64_t 
     return sum;
 }
 
-/* Rates are of fixed sides. Several steps of 3D stars have another template where there are images,
-   of which such rates say nothing. */
-static bool is_of_another_template(const plan_facts *f, const plan *p) {
-    const model *m = f->model;
-    const bool star = m->dims == 3 && m->points == 2 * m->dims * m->radius + 1;
-    return star && plan_method(p)->fused && fused_has_images(m);
-}
-
 /* A rate counts where its plan can still be made. */
 static bool note(job *j, const plans_line *r, const plan_facts *f, const gpu *t,
                  const int64_t wanted[AXES], known *out) {
@@ -114,7 +106,7 @@ static bool note(job *j, const plans_line *r, const plan_facts *f, const gpu *t,
         return false;
     const char *refusal;
     plan *p = plan_fit(j, f, &s, t, &refusal);
-    if (p == NULL || p->form->unrated || is_of_another_template(f, p))
+    if (p == NULL || p->form->unrated)
         return false;
     for (int axis = 0; axis < AXES; axis++)
         out->size[axis] = axis < r->size_count ? r->size[axis] : 1;

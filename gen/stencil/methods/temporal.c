@@ -111,8 +111,8 @@ void temporal_cost(plan *p, const int64_t size[AXES], const temporal_work *w,
     const double overlap = w->costs->overlap;
     e->bound = issue > memory ? "instructions" : "device memory";
     const double sum = pow(pow(issue, overlap) + pow(memory, overlap), 1 / overlap);
-    const double longer = (fused_has_images(m) ? w->images : 1) * temporal_apart(p, w, size);
-    e->seconds = longer * sum + launch;
+    e->edges = fused_has_images(m) ? w->images : 1;
+    e->seconds = e->edges * temporal_apart(p, w, size) * sum + launch;
 }
 
 /* ---- 1D: a stretch of x in the registers of a warp ------------------------------------------- */

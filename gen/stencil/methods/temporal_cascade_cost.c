@@ -23,15 +23,6 @@ static double slower(const plan *p, double grid) {
            pow(fmax(small / grid, 1), 0.25);
 }
 
-/* How many times as long it takes in 3D where there are images, in double and in float, by the same
-   figures and 20 more: a launch of few waves of blocks ends with its edges. */
-static double imaging(const plan *p, double blocks) {
-    static const double waves = 2;
-    const double images = plan_words(p) > 1 ? 0.2 : 0.5;
-    const bool has = p->facts->model->dims == 3 && fused_has_images(p->facts->model);
-    return has ? 1 + images * fmin(1, waves * p->gpu->multiprocessors / blocks) : 1;
-}
-
 static const temporal_costs costs = {12, 60, 60, 300, 3000, 0.8, 3, 1, 10, 0.95, 3};
 /* The L2 delivers so many times what a copy moves. */
 static const double l2_rate = 2.2;
@@ -73,10 +64,8 @@ static temporal_work cascade_work(const plan *p, const cascade *c) {
 /* Instructions that a warp at an edge has beyond others, in times of those: conditions, which take
    no longer in double. */
 static double edge(const plan *p) {
-    static const double images = 4.5, others = 2.2, of_volumes = 0.31;
-    const model *m = p->facts->model;
-    return (fused_has_images(m) ? images : others) * (m->dims == 3 ? of_volumes : 1) /
-           plan_words(p);
+    static const double more = 2.2, of_volumes = 0.31;
+    return more * (p->facts->model->dims == 3 ? of_volumes : 1) / plan_words(p);
 }
 
 /* Warps stay with one of the schedulers of their multiprocessor: where no blocks follow that would
@@ -127,7 +116,7 @@ void cascade_cost(plan *p, const int64_t size[AXES]) {
     const double memory = moved / rate, l2 = (read + written * points) * bytes / (rate * l2_rate);
     const double k = costs.overlap;
     e->bound = issue > fmax(memory, l2) ? "instructions" : memory > l2 ? "device memory" : "the L2";
-    e->seconds = slower(p, points) * imaging(p, blocks) * temporal_apart(p, &w, size) *
+    e->seconds = slower(p, points) * temporal_apart(p, &w, size) *
                      pow(pow(issue, k) + pow(memory, k) + pow(l2, k), 1 / k) +
                  launch;
 }

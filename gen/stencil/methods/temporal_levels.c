@@ -179,9 +179,9 @@ static const char *fit(job *j, plan *p) {
 /* ---- its cost -------------------------------------------------------------------------------- */
 
 static const temporal_costs costs = {1, 1, 1, 1046, 44500, 1.325, 1.525, 1.2, 25, 1.26, 2.35};
-/* Of waves: fitted to 47 plans of order 2 on an H200 (float, 512³), within 8 % of most; the start
-   to 13 others of 0.6 to 21 million points. */
-static const temporal_costs wave_costs = {1, 1, 1, 400, 12000, 1.325, 1.525, 1.2, 25, 0.85, 4};
+/* Of waves: fitted to 48 figures of order 2 on an H200, float and double, of 1.5 to 28 million
+   points. */
+static const temporal_costs wave_costs = {1, 1, 1, 1000, 0, 0.48, 3.3, 1.15, 25, 0.85, 4};
 
 /* A patch through all levels, for one plane, between two barriers. */
 static temporal_work levels_work(const plan *p) {
@@ -206,7 +206,7 @@ static temporal_work levels_work(const plan *p) {
     const double planes = temporal_walked(p) + s->time;
     return (temporal_work){
         .costs = c,
-        .images = wave ? 1.03 : 1.15,
+        .images = wave ? 1 : 1.15,
         .apart = 1.35 + 0.08 * larger(s->lane[1] - 2, 0),
         .slots = planes * (s->time * level + c->turn + 4 * patch + c->spill * p->fused.spilled),
         .latency = planes * (c->turn_cycles + c->level_cycles + s->time * level),
@@ -215,26 +215,10 @@ static temporal_work levels_work(const plan *p) {
         .shared = planes * s->time * exchanged * TEMPORAL_PACK_WORDS / plan_words(p) * WARP};
 }
 
-/* How many times as long waves take where a multiprocessor has few warps: 45 plans of order 2 on an
-   H200, 96x212x151 to 184x202x189, float and double. Six warps make 156 billion updates a second
-   where twelve make 252. */
-static double few_warps(const plan *p, const int64_t size[AXES]) {
-    static const double enough = 12;
-    double covered;
-    const double each = ceil(plan_blocks(p, size, &covered) / p->gpu->multiprocessors);
-    const double warps = fmin(each, p->estimate.blocks_resident) * plan_threads(p) / WARP;
-    return temporal_carried(p) > 1 ? pow(fmax(enough / warps, 1), 0.55) : 1;
-}
-
 static void cost(plan *p, const int64_t size[AXES]) {
-    /* By plans on an H200: 12 of stars, two of them far, 8 of boxes, one in 16 bits. */
-    static const double star_images = 0.65, far = 0.85, boxes = 1.2, narrow_boxes = 2;
-    const bool star = !p->fused.corners && temporal_carried(p) == 1;
+    static const double boxes = 1.2, narrow_boxes = 2; /* by 8 plans on an H200, one in 16 bits */
     const temporal_work w = levels_work(p);
     temporal_cost(p, size, &w, NULL);
-    p->estimate.seconds *= few_warps(p, size);
-    if (star && fused_has_images(p->facts->model))
-        p->estimate.seconds *= p->high[2] > 1 ? far : star_images;
     if (p->fused.corners)
         p->estimate.seconds *= model_is_narrow(p->facts->model) ? narrow_boxes : boxes;
 }
