@@ -264,8 +264,8 @@ __device__ __forceinline__ void take_level(const Walk &w, const State &s, const 
     }
     if constexpr (plan::carried > 1)
         read_older<level>(w, i, older);
-    if constexpr (level == 1)
-        turns.leave(i.number);
+    if constexpr (level == plan::carried) // a wave's second one has read the plane before
+        turns.leave(i.number - (plan::carried - 1));
 }
 
 // Compilers move no load before a store, so what waits for shared memory waits one after the other.

@@ -14,10 +14,14 @@ template <int behind> struct Turns {
             ask(w, plane);
     }
     __device__ __forceinline__ void ask(const Walk &w, int plane) const {
-        if (plane < w.loaded)
-            planes.ask(plane, shared_at(plane % plan::ring * tile::plane * element),
-                       tile::plane * element, w.a.map[0], int(w.origin.x), int(w.origin.y),
-                       int(w.origin.z) + plane);
+        if (plane >= w.loaded || !planes.begin(plane, plan::carried * tile::plane * element))
+            return;
+        const int to = plane % plan::ring * tile::plane * element;
+        const int x = int(w.origin.x), y = int(w.origin.y), z = int(w.origin.z) + plane;
+        planes.copy(plane, shared_at(to), w.a.map[0], x, y, z);
+        if constexpr (plan::carried > 1) // as load_plane
+            planes.copy(plane, shared_at(to + tile::older * element), w.a.map[plan::carried - 1], x, y,
+                        z + plan::high_z);
     }
     __device__ __forceinline__ void await_plane(const Walk &w, int turn) const {
         if (turn < w.loaded)

@@ -57,19 +57,22 @@ template <int slots, int warps> struct PlaneSlots {
         asm volatile("mbarrier.arrive.shared.b64 _, [%0];" ::"r"(barrier) : "memory");
     }
 
-    // Asks for a plane, a box of so many bytes, when the one before in its slot has been read. One
-    // warp of the block does.
-    __device__ __forceinline__ void ask(int plane, void *to, int bytes, const TensorMap &map, int x,
-                                        int y, int z) const {
+    // Begins to ask for a plane, whose boxes have so many bytes, when the one before in its slot has been
+    // read. One warp of the block does, and of it the thread to which this says true copies the boxes.
+    __device__ __forceinline__ bool begin(int plane, int bytes) const {
         if (number != plane % warps)
-            return;
+            return false;
         if (plane >= slots)
             wait(left(plane), (plane / slots - 1) & 1);
         if (threadIdx.x % 32 != 0)
-            return;
+            return false;
         asm volatile("mbarrier.arrive.expect_tx.shared.b64 _, [%0], %1;" ::"r"(arrived(plane)),
                      "r"(bytes)
                      : "memory");
+        return true;
+    }
+    __device__ __forceinline__ void copy(int plane, void *to, const TensorMap &map, int x, int y,
+                                         int z) const {
         asm volatile("cp.async.bulk.tensor.3d.shared::cluster.global.mbarrier::complete_tx::bytes"
                      " [%0], [%1, {%2, %3, %4}], [%5];" ::"r"(
                          static_cast<unsigned>(__cvta_generic_to_shared(to))),

@@ -38,7 +38,7 @@ struct plan {
     static constexpr int halo_x = 4, halo_y = 2, walk = 20;
     static constexpr int below_z = 1, above_z = 1; // that a step takes of the walk
     static constexpr int lag = 1, window = 3, ahead = 2, rows = 4;
-    static constexpr int scratch = 4608, tables = 4864; // places in shared memory
+    static constexpr int tables = 4608; // a place in shared memory
 };
 
 // The arrays that taps read.

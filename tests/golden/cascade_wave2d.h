@@ -38,7 +38,7 @@ struct plan {
     static constexpr int halo_x = 8, halo_y = 0, walk = 64;
     static constexpr int below_z = 2, above_z = 2; // that a step takes of the walk
     static constexpr int lag = 2, window = 5, ahead = 3, rows = 7;
-    static constexpr int scratch = 2816, tables = 2944; // places in shared memory
+    static constexpr int tables = 2816; // a place in shared memory
 };
 
 // The arrays that taps read.

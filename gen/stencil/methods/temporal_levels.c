@@ -148,14 +148,14 @@ void temporal_write_boxes(text *t, bool by_boxes) {
                 by_boxes);
 }
 
-/* Lays out the planes of shapes with corners by boxes, where these serve them; false: they do not,
-   or a multiprocessor has no room. Lanes of more points spill: 19 points in float, lane=4x4 time=4,
+/* Lays out the planes of waves and of shapes with corners by boxes, where these serve them; false:
+   they do not, or a multiprocessor has no room. Lanes of more points spill: 19 points in float, lane=4x4 time=4,
    make 541 billion updates a second with 152 bytes of spills, else 649 with 72 (H200, 768³). */
 static bool take_boxes(plan *p) {
     const schedule *s = &p->schedule;
     p->fused.input = BOXES_INPUT;
-    return s->lane[0] * s->lane[1] <= BOXES_POINTS && p->facts->corners &&
-           temporal_carried(p) == 1 && !model_is_narrow(p->facts->model) &&
+    return s->lane[0] * s->lane[1] <= BOXES_POINTS &&
+           (p->facts->corners || temporal_carried(p) > 1) && !model_is_narrow(p->facts->model) &&
            temporal_has_pack_lanes(p->facts, s) && temporal_by_boxes(p) &&
            temporal_boxes_bytes(p) <= p->gpu->shared_per_block;
 }

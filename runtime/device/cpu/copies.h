@@ -74,11 +74,12 @@ template <int slots, int warps> struct PlaneSlots {
     static constexpr int words = 0;
     __forceinline__ explicit PlaneSlots(void *) {
     }
+    __forceinline__ bool begin(int plane, int) const {
+        return int(threadIdx.x) == plane % warps * 32;
+    }
     template <class T>
-    __forceinline__ void ask(int plane, T *to, int, const TensorMap &map, int x, int y,
-                             int z) const {
-        if (int(threadIdx.x) == plane % warps * 32)
-            Slots<1, 1>().copy(to, map, x, y, z, false);
+    __forceinline__ void copy(int, T *to, const TensorMap &map, int x, int y, int z) const {
+        Slots<1, 1>().copy(to, map, x, y, z, false);
     }
     __forceinline__ void await_plane(int) const {
         __syncthreads();
