@@ -264,8 +264,9 @@ __device__ __forceinline__ void take_level(const Walk &w, const State &s, const 
     }
     if constexpr (plan::carried > 1)
         read_older<level>(w, i, older);
-    if constexpr (level == plan::carried) // a wave's second one has read the plane before
-        turns.leave(i.number - (plan::carried - 1));
+    constexpr int before = plan::carried - 1; // planes: a wave's second level has read the one before
+    if (level == plan::carried && i.number >= before)
+        turns.leave(i.number - before);
 }
 
 // Compilers move no load before a store, so what waits for shared memory waits one after the other.
