@@ -118,7 +118,8 @@ bool temporal_has_pack_lanes(const plan_facts *f, const schedule *s) {
     return s->lane[0] == pack && s->vector == pack;
 }
 
-/* What lies outside of the grid comes as zeros, which nothing uses where cells are kept or copied. */
+/* What lies outside of the grid comes as zeros, which nothing uses where cells are kept or copied.
+ */
 bool temporal_by_boxes(const plan *p) {
     const model *m = p->facts->model;
     for (int axis = 0; axis < AXES; axis++)
@@ -149,8 +150,9 @@ void temporal_write_boxes(text *t, bool by_boxes) {
 }
 
 /* Lays out the planes of waves and of shapes with corners by boxes, where these serve them; false:
-   they do not, or a multiprocessor has no room. Lanes of more points spill: 19 points in float, lane=4x4 time=4,
-   make 541 billion updates a second with 152 bytes of spills, else 649 with 72 (H200, 768³). */
+   they do not, or a multiprocessor has no room. Lanes of more points spill: 19 points in float,
+   lane=4x4 time=4, make 541 billion updates a second with 152 bytes of spills, else 649 with 72
+   (H200, 768³). */
 static bool take_boxes(plan *p) {
     const schedule *s = &p->schedule;
     p->fused.input = BOXES_INPUT;
@@ -179,9 +181,9 @@ static const char *fit(job *j, plan *p) {
 /* ---- its cost -------------------------------------------------------------------------------- */
 
 static const temporal_costs costs = {1, 1, 1, 1046, 44500, 1.325, 1.525, 1.2, 25, 1.26, 2.35};
-/* Of waves: fitted to 48 figures of order 2 on an H200, float and double, of 1.5 to 28 million
-   points. */
-static const temporal_costs wave_costs = {1, 1, 1, 1000, 0, 0.48, 3.3, 1.15, 25, 0.85, 4};
+/* Of waves: fitted to 65 figures of order 1 and 2 on an H200, float and double, of 1.5 to 134
+   million points. */
+static const temporal_costs wave_costs = {1, 1, 1, 1250, 0, 0.56, 2.8, 1.02, 25, 0.85, 4};
 
 /* A patch through all levels, for one plane, between two barriers. */
 static temporal_work levels_work(const plan *p) {
