@@ -11,7 +11,8 @@
 // it. Arrays that no step changes stay in the ring for as long as some level reads them.
 //
 // The tile's rim goes wrong by the reach with each level, and is not stored. Cells beyond the grid
-// follow its rules after each step; only blocks and planes at an edge (`edge`) look for them.
+// follow its rules after each step, or, where columns repeat others, before they are read; only blocks and
+// planes at an edge (`edge`) look for them.
 #include "arch/memory.cuh"
 #include "arch/shared.cuh"
 #include "arch/async.cuh"
