@@ -65,7 +65,9 @@ static temporal_work cascade_work(const plan *p, const cascade *c) {
    no longer in double. */
 static double edge(const plan *p) {
     static const double more = 2.2, of_volumes = 0.31;
-    return more * (p->facts->model->dims == 3 ? of_volumes : 1) / plan_words(p);
+    const model *m = p->facts->model;
+    const double images = fused_has_images(m) ? m->radius : 1; /* copied for each cell of a reach */
+    return more * images * (m->dims == 3 ? of_volumes : 1) / plan_words(p);
 }
 
 /* Warps stay with one of the schedulers of their multiprocessor: where no blocks follow that would

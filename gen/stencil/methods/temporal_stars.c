@@ -49,9 +49,9 @@ static const char *fit(job *j, plan *p) {
 
 /* ---- its cost -------------------------------------------------------------------------------- */
 
-/* Fitted to 154 figures of 7 and 13 points on an H200, float and double, of 0.8 to 57 million
+/* Fitted to 180 figures of 7 and 13 points on an H200, float and double, of 0.8 to 57 million
    points and all boundaries. */
-static const temporal_costs costs = {1, 1, 1, 920, 2500, 0.91, 2.4, 1.14, 40, 1.26, 2.35};
+static const temporal_costs costs = {1, 1, 1, 440, 4700, 1.08, 1.6, 1.16, 40, 1.26, 2.35};
 
 /* How many times as long where rows are no packs, by 120 figures of 10 grids on an H200, of which
    few have lanes of four rows in double, and none of more. Few steps take longer, as a launch takes
@@ -75,7 +75,7 @@ static temporal_work work_of(const plan *p) {
     return (temporal_work){
         .costs = &costs,
         .apart = apart(p),
-        .images = 1.02,
+        .images = 1.01,
         .slots =
             turns * (s->time * level + costs.turn + 4 * patch + costs.spill * p->fused.spilled),
         .latency = turns * (costs.turn_cycles + costs.level_cycles + s->time * level),
@@ -84,10 +84,20 @@ static temporal_work work_of(const plan *p) {
         .shared = turns * s->time * exchanged * TEMPORAL_PACK_WORDS / plan_words(p) * WARP};
 }
 
+/* How many times as long where a multiprocessor has few warps, by the same. */
+static double few_warps(const plan *p, const int64_t size[AXES]) {
+    static const double enough = 12, power = 0.16;
+    double covered;
+    const double each = ceil(plan_blocks(p, size, &covered) / p->gpu->multiprocessors);
+    const double warps = fmin(each, p->estimate.blocks_resident) * plan_threads(p) / WARP;
+    return pow(fmax(enough / warps, 1), power);
+}
+
 static void cost(plan *p, const int64_t size[AXES]) {
-    static const double copied = 1.29; /* by threads, of which 19 of the figures are */
+    static const double copied = 1.29; /* by threads, of which 21 of the figures are */
     const temporal_work w = work_of(p);
     temporal_cost(p, size, &w, NULL);
+    p->estimate.seconds *= few_warps(p, size);
     if (!temporal_by_boxes(p)) {
         p->estimate.seconds *= copied;
         p->estimate.edges *= copied;
