@@ -137,6 +137,10 @@ add("star3d2", by_dtype("temporal time=2 tile=24x16 lane=4x3 coarsen=z13", "temp
 if not full then -- those that boxes bring on a GPU
   add_case(shapes.list.star3d1, "temporal time=4 tile=24x32 lane=2x5 coarsen=z11", "fixed", "double", planes, { 4, 9 })
   add_case(shapes.list.star3d2, "temporal time=2 tile=24x32 lane=2x5 coarsen=z7", "zero", "double", planes, { 2, 3 })
+  add_case(shapes.list.star3d1, "temporal time=4 tile=24x32 lane=2x5 coarsen=z11", "clamp", "double", planes, { 4, 9 })
+  add_case(shapes.list.star3d2, "temporal time=2 tile=24x32 lane=2x5 coarsen=z7", "mirror", "double", planes, { 2, 3 })
+  add_case(shapes.list.star3d2, "temporal time=3 tile=16x36 lane=4x4 coarsen=z9", "mixed3", "float", planes, { 3, 7 })
+  add_case(shapes.list.box3d1, "temporal time=2 tile=28x60 lane=2x4 coarsen=z7", "clamp", "double", planes, { 2, 3 })
   add_case(shapes.list.box3d1, "temporal time=2 tile=28x60 lane=2x4 coarsen=z7", "fixed", "double", planes, { 2, 3 })
   add_case(shapes.list.box3d1, "temporal time=3 tile=24x26 lane=4x2 coarsen=z13", "zero", "float", planes, { 3, 7 })
   add_case(shapes.list.box3d2, "temporal time=2 tile=24x24 lane=4x4 coarsen=z11", "fixed", "float", planes, { 2, 5 })

@@ -70,6 +70,7 @@ add("second 3D", second3, "temporal time=3 tile=24x10 lane=4x4 coarsen=z9", "'fi
 add("second 3D", second3, "temporal time=2 tile=28x12 lane=2x2 coarsen=z16", "'periodic'", "double", { 2, 5 }, planes, padded3)
 add("second 3D", second3, "temporal time=5 tile=16x6 lane=4x2 coarsen=z40", "{ x = { 'clamp', 'fixed' }, y = { 'mirror', constant(1/4) }, z = { 'fixed', constant(1/2) } }", "float", { 5, 6 }, few)
 add("fourth 3D", fourth3, "temporal time=2 tile=24x8 lane=4x2 coarsen=z12", "'zero'", "float", { 2, 5 }, few, padded3)
+add("second 3D", second3, "temporal time=3 tile=24x26 lane=4x2 coarsen=z7", "{ x = 'mirror', y = 'clamp', z = { 'clamp', 'fixed' } }", "float", { 3, 7 }, planes) -- by boxes, four warps
 add("fourth 3D", fourth3, "temporal time=2 tile=24x8 lane=2x2 coarsen=z5", "{ x = 'periodic', y = 'mirror', z = 'fixed' }", "double", { 2, 3 }, few)
 add("corners 3D", corners3, "temporal time=4 tile=24x24 lane=4x4 coarsen=z30", "{ x = 'zero', y = 'fixed', z = 'periodic' }", "float", { 4, 6 }, few)
 add("second 3D", second3, "temporal time=4 tile=24x8 lane=4x2 coarsen=z9", "'clamp'", "float", { 4, 9 }, planes, padded3)
