@@ -90,10 +90,11 @@ struct Walk {
         bits.last_row = copies<1, 1> ? place_bit(a.size[1] - 1 - y) : 0;
     }
 
-    // Whether the warp's points are, or see, rows that a side of y keeps or copies.
+    // Whether the points of the warp, or those of the block, are or see rows that a side of y keeps or copies.
     __device__ __forceinline__ bool meets_rows() const {
-        constexpr int height = rows_across * plan::lane_y, seen = plan::low_y + height + plan::high_y;
-        const Index y = origin.y + warp() * height - plan::low_y;
+        constexpr int height = plan::each_warp ? rows_across * plan::lane_y : tile::height;
+        constexpr int seen = plan::low_y + height + plan::high_y;
+        const Index y = origin.y + (plan::each_warp ? warp() * height : 0) - plan::low_y;
         // By a vote, so that compilers know that all lanes go one way.
         return any_lane(meet<1, 0>(y, seen, 0, plan::tile_y, plan::low_y, a.size[1]).any ||
                         meet<1, 1>(y, seen, 0, plan::tile_y, plan::high_y, a.size[1]).any);

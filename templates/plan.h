@@ -40,6 +40,7 @@ struct plan {
     static constexpr bool all_fixed = true; // every side that the shape reaches over
     static constexpr bool wraps = false, gives_values = false; // some side
     static constexpr int time = 4, lane_x = 20, stages = 4, carried = 1, second = 2;
+    static constexpr bool each_warp = true;
     static constexpr int input_slots = 3, strip_bytes = 128, wave = 264, at_once = 2;
     static constexpr bool images = true; // some cells beyond a side are images of others
     static constexpr int words = 2, boxes = 2, messages = 1;

@@ -93,22 +93,11 @@ static double few_warps(const plan *p, const int64_t size[AXES]) {
     return pow(fmax(enough / warps, 1), power);
 }
 
-/* Blocks at sides have loops of their own, and so many multiply-adds a turn that those of two
-   blocks do not fit into the instruction cache: 7 points, tile=24x72 lane=4x5 time=4, 192x213x341,
-   a launch of two blocks on each multiprocessor takes 116 us on an H200, one of single blocks that
-   walk twice as far 100. */
-static double many_loops(const plan *p, const int64_t size[AXES]) {
-    enum { MOST_TERMS = 400 };
-    const schedule *s = &p->schedule;
-    const int terms = s->lane[0] * s->lane[1] * s->time * p->facts->all_taps;
-    return terms > MOST_TERMS && p->estimate.blocks_resident > 1 ? 1 + edges_share(p, size) : 1;
-}
-
 static void cost(plan *p, const int64_t size[AXES]) {
     static const double copied = 1.29; /* by threads, of which 21 of the figures are */
     const temporal_work w = work_of(p);
     temporal_cost(p, size, &w, NULL);
-    p->estimate.seconds *= few_warps(p, size) * many_loops(p, size);
+    p->estimate.seconds *= few_warps(p, size);
     if (!temporal_by_boxes(p)) {
         p->estimate.seconds *= copied;
         p->estimate.edges *= copied;

@@ -18,6 +18,18 @@ typedef struct problem {
 } problem;
 
 static const problem problems[] = {
+    /* Media of radius 2 beyond a mirror, whose columns are copied for each cell of the reach. */
+    {"medium",
+     2,
+     2,
+     "float",
+     "mirror",
+     {2048, 2577, 1},
+     64,
+     "temporal tile=112 coarsen=y25 vec=4 time=4 lane=4x1",
+     "streamed tile=512 coarsen=y16 vec=4",
+     221,
+     282},
     /* Threads at an edge, whose taps wait one for another. */
     {"medium",
      2,
@@ -187,10 +199,10 @@ static const problem problems[] = {
      "zero",
      {184, 202, 189},
      64,
-     "temporal tile=24x28 coarsen=z95 vec=2 time=4 lane=2x3",
+     "temporal tile=24x40 coarsen=z63 vec=2 time=4 lane=2x2",
      "temporal tile=24x42 coarsen=z63 vec=2 time=3 lane=2x2",
-     156,
-     252},
+     146,
+     241},
     /* The same of few points. */
     {"wave",
      3,
