@@ -232,8 +232,8 @@ static void cost(plan *p, const int64_t size[AXES]) {
 
 /* Whether warps that meet a side of y alone take the loop for it. The loops of all blocks of a
    multiprocessor are read at once, and those of more multiply-adds a turn do not fit into the
-   instruction cache: 7 points, tile=24x72 lane=4x5 time=4, two blocks, 192x213x341, make 478
-   billion updates a second on an H200, and 712 where all warps of a block take one loop. */
+   instruction cache: 7 points, tile=24x72 lane=4x5 time=4, two blocks, 192x213x341, make 482
+   billion updates a second on an H200, and 996 where all warps of a block take one loop. */
 static bool each_warp(const plan *p) {
     enum { MOST_TERMS = 500 };
     const schedule *s = &p->schedule;
