@@ -106,6 +106,7 @@ __device__ __forceinline__ void take_line(const Arguments &a, const Block &b, co
                               : b.beside(y + dy);
         take_packs(shared_at(T::place(s) + at), line);
     }
+    // A mirror's images lie further inwards than the taps of a row may read.
     constexpr bool images = edge && (copies<0, 0> || copies<0, 1>);
     constexpr int low = images && mirrors<0, 1> && Row<row>::high > Row<row>::low ? Row<row>::high
                                                                                  : Row<row>::low;

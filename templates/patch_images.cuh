@@ -31,7 +31,7 @@ __device__ __forceinline__ void copy_beyond_x(const KeptBits &bits, Rows &row) {
         }
 }
 
-// Whether rows of blocks of this kind may stand for others.
+// Whether rows that warps of this kind see may stand for others.
 template <Care care>
 constexpr bool has_row_images =
     plan::images && ((copies<1, 0> && Ends<care>::first_row != 0) ||

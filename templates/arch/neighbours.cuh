@@ -71,6 +71,7 @@ template <int slots, int warps> struct PlaneSlots {
                      : "memory");
         return true;
     }
+    // By that thread: one of the plane's boxes.
     __device__ __forceinline__ void copy(int plane, void *to, const TensorMap &map, int x, int y,
                                          int z) const {
         asm volatile("cp.async.bulk.tensor.3d.shared::cluster.global.mbarrier::complete_tx::bytes"

@@ -41,7 +41,7 @@ struct plan {
     static constexpr int lane_x = 4, lane_y = 2, lanes = 8;
     static constexpr int ring = 3, halo_x = 4, walk = 40;
     static constexpr bool keep = true, corners = true, copy_packs = true;
-    static constexpr bool each_warp = false; // not whole blocks, sees to sides of y
+    static constexpr bool each_warp = false; // else a whole block sees to its sides of y
     static constexpr int carried = 1; // levels that a step reads
     static constexpr bool images = true; // some cells beyond a side are images of others
 };

@@ -43,7 +43,7 @@ struct plan {
     static constexpr int lane_x = 2, lane_y = 2, lanes = 16;
     static constexpr int ring = 4, halo_x = 2, walk = 40;
     static constexpr bool keep = true, corners = true, copy_packs = true;
-    static constexpr bool each_warp = false; // not whole blocks, sees to sides of y
+    static constexpr bool each_warp = false; // else a whole block sees to its sides of y
     static constexpr int carried = 1; // levels that a step reads
     static constexpr bool images = false; // some cells beyond a side are images of others
 };

@@ -41,7 +41,7 @@ struct plan {
     static constexpr int lane_x = 2, lane_y = 2, lanes = 16;
     static constexpr int ring = 4, halo_x = 2, walk = 16;
     static constexpr bool keep = false, corners = false, copy_packs = true;
-    static constexpr bool each_warp = true; // not whole blocks, sees to sides of y
+    static constexpr bool each_warp = true; // else a whole block sees to its sides of y
     static constexpr int carried = 2; // levels that a step reads
     static constexpr bool images = false; // some cells beyond a side are images of others
     static constexpr int second = 3; // the grid of the last level but one

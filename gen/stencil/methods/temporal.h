@@ -33,7 +33,8 @@ typedef struct temporal_work {
     double apart;  /* how many times as long where rows are no packs, by 36 figures of stars, boxes
                       and waves on an H200 at 301x277x355, 384x384x384, 3001x4001 and 4096x4096 */
     double images; /* how many times as long where there are images, by the same; pipelines by 20
-                      figures of 4096x4096 and 8192x8192, waves in 3D by two pairs of them */
+                      figures of 4096x4096 and 8192x8192, stars and waves in 3D by all figures of
+                      theirs */
 } temporal_work;
 
 /* The forms of 2D and 3D, and that of all models which these do not serve; and their candidates. */
@@ -75,6 +76,8 @@ bool temporal_by_boxes(const plan *);
 int64_t temporal_boxes_bytes(const plan *);
 bool temporal_box(const plan *, const plan_array *, int box[AXES]);
 void temporal_write_boxes(text *, bool);
+/* Of an estimate: threads copy what boxes bring elsewhere. */
+void temporal_cost_copies(plan *);
 
 /* Of an update of two levels, the model of its sums. */
 const model *temporal_wave_sums(job *, const plan *);
