@@ -108,5 +108,5 @@ template <int axis> __device__ __forceinline__ bool find(Index &i, Index size, R
     value = 0;
     return false;
 }
-constexpr bool wraps_y =
-    Edge<1, 0>::kind == Boundary::periodic || Edge<1, 1>::kind == Boundary::periodic;
+template <int axis> constexpr bool wraps =
+    Edge<axis, 0>::kind == Boundary::periodic || Edge<axis, 1>::kind == Boundary::periodic;

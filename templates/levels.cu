@@ -350,14 +350,18 @@ extern "C" __global__ void __launch_bounds__(plan::threads, plan::blocks)
     // From `first` to `end` no level meets a plane that is kept.
     constexpr int reach = (plan::time - 1) * lag + plan::high_z; // of the levels' planes
     const int iterations = w.loaded + plan::time - 1;
-    const int first = int(min(Index(iterations), max(Index(0), plan::low_z - w.origin.z + reach)));
+    const int first =
+        wraps<2> ? 0
+                 : int(min(Index(iterations), max(Index(0), plan::low_z - w.origin.z + reach)));
     const int end =
-        int(min(Index(iterations), max(Index(first), w.a.size[2] - plan::high_z - (plan::images && mirrors<2, 1>) -
+        wraps<2>
+            ? iterations
+            : int(min(Index(iterations), max(Index(first), w.a.size[2] - plan::high_z - (plan::images && mirrors<2, 1>) -
                                                          w.origin.z)));
     const Care care = w.care();
     Iteration i = {0, 0};
     do {
-        const bool middle = i.number >= first && i.number < end;
+        const bool middle = wraps<2> || (i.number >= first && i.number < end);
         const int until = i.number < first ? first : middle ? end : iterations;
         if (middle && care == Care::none)
             make_planes<Care::none>(w, s, turns, i, until);

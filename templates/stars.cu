@@ -378,12 +378,13 @@ extern "C" __global__ void __launch_bounds__(plan::threads, plan::blocks)
     // From `first` to `end` no level meets a plane that is kept.
     const int count = w.loaded;
     const int first =
-        int(min(Index(count), max(Index(0), reach - w.origin.z + plan::time * reach)));
-    const int end = int(min(Index(count), max(Index(first), w.a.size[2] - reach - w.origin.z)));
+        wraps<2> ? 0 : int(min(Index(count), max(Index(0), reach - w.origin.z + plan::time * reach)));
+    const int end =
+        wraps<2> ? count : int(min(Index(count), max(Index(first), w.a.size[2] - reach - w.origin.z)));
     const Care care = w.care();
     int turn = 0;
     do {
-        const bool middle = turn >= first && turn < end;
+        const bool middle = wraps<2> || (turn >= first && turn < end);
         const int until = turn < first ? first : middle ? end : count;
         if (middle && care == Care::none)
             make_planes<Care::none>(w, s, turns, turn, until);

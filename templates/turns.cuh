@@ -4,24 +4,39 @@
 #if PLAN_BOXES
 #include "arch/neighbours.cuh"
 
-// Boxes bring planes, and a warp waits for the planes and the warps next to it alone.
+// Boxes bring planes, and a warp waits for the planes and the warps next to it alone. Where a tile
+// goes on at the other side of the grid, each thread copies its patch: those who read what was in its
+// place have made the turn before.
 template <int behind> struct Turns {
     PlaneSlots<plan::ring, plan::threads / warp_size> planes;
 
-    __device__ __forceinline__ explicit Turns(const Walk &w)
-        : planes(shared_at(tile::elements * element)) {
+    __device__ __forceinline__ explicit Turns(Walk &w)
+        : planes(shared_at(tile::elements * element), w.crosses) {
         for (int plane = 0; plane < plan::ring; ++plane)
             ask(w, plane);
     }
-    __device__ __forceinline__ void ask(const Walk &w, int plane) const {
-        if (plane >= w.loaded || !planes.begin(plane, plan::carried * tile::plane * element))
+    __device__ __forceinline__ void ask(Walk &w, int plane) const {
+        if (plane >= w.loaded)
             return;
         const int to = plane % plan::ring * tile::plane * element;
-        const int x = int(w.origin.x), y = int(w.origin.y), z = int(w.origin.z) + plane;
-        planes.copy(plane, shared_at(to), w.a.map[0], x, y, z);
-        if constexpr (plan::carried > 1) // as load_plane
-            planes.copy(plane, shared_at(to + tile::older * element), w.a.map[plan::carried - 1], x, y,
-                        z + plan::high_z);
+        if (w.crosses) {
+            w.copy_patch<0>(to);
+            if constexpr (plan::carried > 1)
+                w.copy_patch<plan::carried - 1>(to + tile::older * element);
+            planes.sent(plane);
+        } else if (planes.begin(plane, plan::carried * tile::plane * element)) {
+            copy_box<0>(w, plane, plane, to);
+            if constexpr (plan::carried > 1) // as load_plane
+                copy_box<plan::carried - 1>(w, plane, plane + plan::high_z,
+                                            to + tile::older * element);
+        }
+    }
+    template <int array>
+    __device__ __forceinline__ void copy_box(const Walk &w, int plane, int number, int to) const {
+        Index z = w.origin.z + number;
+        if constexpr (wraps<2>)
+            w.find_plane(z);
+        planes.copy(plane, shared_at(to), w.a.map[array], int(w.origin.x), int(w.origin.y), int(z));
     }
     __device__ __forceinline__ void await_plane(const Walk &w, int turn) const {
         if (turn < w.loaded)
@@ -42,7 +57,7 @@ template <int behind> struct Turns {
     }
     // The plane that takes the place of the one that all have left in the turn before, or soon
     // will.
-    __device__ __forceinline__ void end(const Walk &w, int turn) const {
+    __device__ __forceinline__ void end(Walk &w, int turn) const {
         if (turn >= behind)
             ask(w, turn - behind + plan::ring);
     }

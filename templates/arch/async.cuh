@@ -123,6 +123,20 @@ template <class T> __device__ __forceinline__ void copy_one_async(T *shared, con
 #endif
 }
 
+// The same of 16 bytes, or begins to put zeros there.
+template <class T>
+__device__ __forceinline__ void copy_or_clear_async(T *shared, const T *from, bool copies) {
+    static_assert(sizeof(T) == 16, "one copy instruction");
+#if defined(SG_ASYNC_COPIES)
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(
+                     static_cast<unsigned>(__cvta_generic_to_shared(shared))),
+                 "l"(from), "r"(copies ? 16 : 0)
+                 : "memory");
+#else
+    *shared = copies ? *from : T{};
+#endif
+}
+
 // Begins to copy 4, 8 or 16 bytes, which the kernel itself may write later, to shared memory.
 template <class T> __device__ __forceinline__ void copy_own_async(T *shared, const T *from) {
 #if defined(SG_ASYNC_COPIES)

@@ -4,7 +4,7 @@
 // A ring of planes that bulk copies bring, and warps that wait for the warps next to them alone. A
 // warp's turns have numbers from 0 on, and so have planes; all warps read every plane.
 //
-//     arrived   a barrier a slot of the ring: the copy completes it
+//     arrived   a barrier a slot of the ring: the copy completes it, or the copies of all threads
 //     left      a barrier a slot: each warp, when it has read the plane
 //     made      two barriers a warp, in turns: it has stored what its neighbours read
 //
@@ -19,14 +19,17 @@ template <int slots, int warps> struct PlaneSlots {
     static constexpr int words = 2 * slots + 2 * warps; // of 8 bytes
     static constexpr int threads = 32 * warps;
 
-    // By all threads of the block, before anything else; ends with a barrier.
-    __device__ __forceinline__ explicit PlaneSlots(void *words_of_8_bytes)
+    // By all threads of the block, before anything else; ends with a barrier. `by_threads`: they copy
+    // planes, each of them a part.
+    __device__ __forceinline__ PlaneSlots(void *words_of_8_bytes, bool by_threads)
         : at(static_cast<unsigned>(__cvta_generic_to_shared(words_of_8_bytes))),
           number(__shfl_sync(0xFFFFFFFFu, int(threadIdx.x) / 32, 0)) {
         if (threadIdx.x == 0) {
             for (int i = 0; i < words; ++i)
                 asm volatile("mbarrier.init.shared.b64 [%0], %1;" ::"r"(at + 8 * i),
-                             "r"(i < slots ? 1 : i < 2 * slots ? threads : 32));
+                             "r"(i < slots       ? (by_threads ? threads : 1)
+                                 : i < 2 * slots ? threads
+                                                 : 32));
             asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
         }
         __syncthreads(); // nobody waits for what is not initialised
@@ -79,6 +82,10 @@ template <int slots, int warps> struct PlaneSlots {
                          static_cast<unsigned>(__cvta_generic_to_shared(to))),
                      "l"(&map), "r"(x), "r"(y), "r"(z), "r"(arrived(plane))
                      : "memory");
+    }
+    // By every thread: its asynchronous copies so far complete its part of the plane.
+    __device__ __forceinline__ void sent(int plane) const {
+        asm volatile("cp.async.mbarrier.arrive.noinc.shared.b64 [%0];" ::"r"(arrived(plane)) : "memory");
     }
     __device__ __forceinline__ void await_plane(int plane) const {
         wait(arrived(plane), plane / slots & 1);

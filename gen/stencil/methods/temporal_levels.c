@@ -118,15 +118,13 @@ bool temporal_has_pack_lanes(const plan_facts *f, const schedule *s) {
     return s->lane[0] == pack && s->vector == pack;
 }
 
-/* What lies outside of the grid comes as zeros, which nothing uses where cells are kept or copied.
- */
+/* What lies outside of the grid comes as zeros, which nothing uses where cells are kept or copied;
+   tiles that go on at the other side are copied by threads. */
 bool temporal_by_boxes(const plan *p) {
     const model *m = p->facts->model;
     for (int axis = 0; axis < AXES; axis++)
         for (int side = 0; side < 2; side++)
-            if (m->sides[axis][side].kind != BOUNDARY_FIXED &&
-                m->sides[axis][side].kind != BOUNDARY_ZERO &&
-                !fused_is_image(m->sides[axis][side].kind))
+            if (m->sides[axis][side].kind == BOUNDARY_CONSTANT)
                 return false;
     return gpu_has_bulk(p->gpu) && p->fused.width[1] <= MOST_EXTENT;
 }

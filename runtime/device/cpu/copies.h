@@ -72,7 +72,7 @@ template <int slots, int readers, int menders = 0> struct Slots {
 /* Planes likewise: all warps meet where one waits for a plane, or for its neighbours. */
 template <int slots, int warps> struct PlaneSlots {
     static constexpr int words = 0;
-    __forceinline__ explicit PlaneSlots(void *) {
+    __forceinline__ PlaneSlots(void *, bool) {
     }
     __forceinline__ bool begin(int plane, int) const {
         return int(threadIdx.x) == plane % warps * 32;
@@ -80,6 +80,8 @@ template <int slots, int warps> struct PlaneSlots {
     template <class T>
     __forceinline__ void copy(int, T *to, const TensorMap &map, int x, int y, int z) const {
         Slots<1, 1>().copy(to, map, x, y, z, false);
+    }
+    __forceinline__ void sent(int) const {
     }
     __forceinline__ void await_plane(int) const {
         __syncthreads();
