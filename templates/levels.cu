@@ -314,7 +314,7 @@ __device__ __forceinline__ void make_levels(Walk &w, State &s, const LevelTurns 
 // All levels, from iteration i.number on until `until`. Warps of a block may be in different calls
 // of this: a barrier counts who arrives, wherever that is.
 template <Care care>
-__device__ __forceinline__ void make_planes(Walk &w, State &s, const LevelTurns &turns,
+__device__ __forceinline__ void make_planes(Walk &w, State &s, LevelTurns &turns,
                                             Iteration &i, int until) {
     KeptBits bits = {};
     if constexpr (care != Care::none) {
@@ -344,7 +344,7 @@ __device__ __forceinline__ void make_planes(Walk &w, State &s, const LevelTurns 
 extern "C" __global__ void __launch_bounds__(plan::threads, plan::blocks)
     STENCIL_KERNEL(const __grid_constant__ Arguments arguments) {
     Walk w(arguments);
-    const LevelTurns turns(w);
+    LevelTurns turns(w);
     State s = {};
 
     // From `first` to `end` no level meets a plane that is kept.

@@ -46,6 +46,11 @@ struct Span {
     }
 };
 
+// Of a plane, in the ring.
+__device__ __forceinline__ int slot_of(int plane) {
+    return int(unsigned(plane) % unsigned(plan::ring));
+}
+
 // Places in shared memory are bytes from here on.
 __device__ __forceinline__ Real *shared_at(int bytes) {
     return reinterpret_cast<Real *>(shared_bytes() + bytes);

@@ -10,14 +10,6 @@ struct Walk {
     const Stored<Array<0>> *from[plan::carried];
     int copy_to;      // ... and where to in a plane of the ring
     unsigned inside;  // a bit for each of its copies: whether a cell of the grid is copied
-#if PLAN_BOXES
-    // Whether the tile goes on at the other side of the grid, where no box begins: threads copy their
-    // patches. Then a bit for each row, whether it is the first behind the grid's last one; and where the
-    // next plane lies along z, of each array.
-    bool crosses;
-    unsigned turned;
-    int next[plan::carried];
-#endif
     // The next plane that is complete, where the thread puts what is stored; likewise of a wave's
     // level before the last.
     Stored<Output<0>> *to[plan::carried];
@@ -41,9 +33,7 @@ struct Walk {
             place_packs(x, y);
         else
             place_elements(x, y);
-#if PLAN_BOXES
-        place_patch();
-#else
+#if !PLAN_APART
         if (packed())
             place_copies<tile::pack>();
         else
@@ -272,68 +262,6 @@ struct Walk {
                     to_row[e] = value;
         }
     }
-
-#if PLAN_BOXES
-    // ---- or, each thread its own patch ----
-
-    // Begins before plane 0, unless boxes bring the planes.
-    __device__ __forceinline__ void place_patch() {
-        crosses = (wraps<0> && (origin.x < 0 || origin.x + tile::width > a.size[0])) ||
-                  (wraps<1> && (origin.y < 0 || origin.y + tile::height > a.size[1]));
-        if (!crosses)
-            return;
-        Index x = origin.x + column() * plan::lane_x, first = 0, before = 0;
-        Real unused;
-        const bool in_row = find<0>(x, a.size[0], unused);
-        inside = turned = 0;
-#pragma unroll
-        for (int r = 0; r < plan::lane_y; ++r) {
-            Index y = origin.y + patch() * plan::lane_y + r;
-            if (in_row && find<1>(y, a.size[1], unused))
-                inside |= 1u << r;
-            if (r == 0)
-                first = y;
-            else if (y <= before)
-                turned |= 1u << r;
-            before = y;
-        }
-        begin_patches<0>(x, first, 0);
-        if constexpr (plan::carried > 1) // as load_plane
-            begin_patches<plan::carried - 1>(x, first, plan::high_z);
-    }
-    template <int array> __device__ __forceinline__ void begin_patches(Index x, Index y, int plane) {
-        Index z = origin.z + plane;
-        if constexpr (wraps<2>)
-            find_plane(z);
-        next[array] = int(z);
-        begin_copies<array>(x, y, z);
-    }
-    __device__ __forceinline__ void find_plane(Index &z) const {
-        Real unused;
-        find<2>(z, a.size[2], unused);
-    }
-    // Copies the next plane. Cells outside of the grid come as zeros, as in boxes.
-    template <int array> __device__ __forceinline__ void copy_patch(int to_shared) {
-        const Grid &grid = a.grid[Array<array>::grid];
-        const bool there = wraps<2> || (next[array] >= 0 && next[array] < a.size[2]);
-        const unsigned copied = pinned(inside), back = pinned(turned);
-        const Real *row = from[array];
-#pragma unroll
-        for (int r = 0; r < plan::lane_y; ++r) {
-            if (back >> r & 1)
-                row -= a.size[1] * grid.stride_y;
-            copy_or_clear_async(
-                reinterpret_cast<Packed *>(shared_at(ring.own + to_shared + r * tile::width * element)),
-                reinterpret_cast<const Packed *>(row), there && (copied >> r & 1));
-            row += grid.stride_y;
-        }
-        from[array] += grid.stride_z;
-        if (++next[array] == a.size[2] && wraps<2>) {
-            next[array] = 0;
-            from[array] -= a.size[2] * grid.stride_z;
-        }
-    }
-#endif
 
     // ---- rows of a patch, in shared memory ----
 

@@ -24,6 +24,7 @@
 #define PLAN_WRAPS 1
 #define PLAN_HAS_Y 1
 #define PLAN_HAS_Z 1
+#define PLAN_APART 1 // warps wait for the warps next to them, not for a block
 #define PLAN_BOXES 1 // bulk copies bring planes of several steps
 
 #include "arch/bulk.cuh"

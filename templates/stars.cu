@@ -132,7 +132,7 @@ __device__ __forceinline__ void add_rims(const Walk &w, State &s, const KeptBits
     constexpr int row_bytes = tile::width * element;
     int up, down;
     if constexpr (level == 1) {
-        const int plane = (turn - 1) % plan::ring * tile::plane * element;
+        const int plane = slot_of(turn - 1) * tile::plane * element;
         up = w.ring.above + plane;
         down = w.ring.below + plane;
     } else {
@@ -330,7 +330,7 @@ __device__ __forceinline__ void make_levels(const Walk &w, State &s, const KeptB
 
 // Turns from `turn` to `until`. Warps of a block may be in different calls of this.
 template <Care care>
-__device__ __forceinline__ void make_planes(Walk &w, State &s, const StarTurns &turns, int &turn,
+__device__ __forceinline__ void make_planes(Walk &w, State &s, StarTurns &turns, int &turn,
                                             int until) {
     KeptBits bits = {};
     if constexpr (care != Care::none) {
@@ -347,12 +347,12 @@ __device__ __forceinline__ void make_planes(Walk &w, State &s, const StarTurns &
             turns.leave(turn - 1);
         }
         turns.await_plane(w, turn);
-        turns.copy_ahead(w, turn, turn % plan::ring);
+        turns.copy_ahead(w, turn, slot_of(turn));
         Patch plane;
 #pragma unroll
         for (int r = 0; r < plan::lane_y; ++r) {
             Real row[columns];
-            Walk::read(w.ring.own + (turn % plan::ring * tile::plane + r * tile::width) * element,
+            Walk::read(w.ring.own + (slot_of(turn) * tile::plane + r * tile::width) * element,
                        row);
 #pragma unroll
             for (int e = 0; e < plan::lane_x; ++e)
@@ -372,7 +372,7 @@ __device__ __forceinline__ void make_planes(Walk &w, State &s, const StarTurns &
 extern "C" __global__ void __launch_bounds__(plan::threads, plan::blocks)
     STENCIL_KERNEL(const __grid_constant__ Arguments arguments) {
     Walk w(arguments);
-    const StarTurns turns(w);
+    StarTurns turns(w);
     State s = {};
 
     // From `first` to `end` no level meets a plane that is kept.

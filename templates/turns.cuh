@@ -1,43 +1,59 @@
 // The turns of a block that walks with patches through planes: who brings the ring's planes, and who
 // waits for whom. A plane is read in its own turn and `behind` - 1 turns after.
 
-#if PLAN_BOXES
+#if PLAN_APART
 #include "arch/neighbours.cuh"
+#include "own_rows.cuh"
 
-// Boxes bring planes, and a warp waits for the planes and the warps next to it alone. Where a tile
-// goes on at the other side of the grid, each thread copies its patch: those who read what was in its
-// place have made the turn before.
+// A warp waits for the planes and the warps next to it alone. Boxes bring planes, or warps their own rows:
+// those who read what was in a row's place have made the turn before.
 template <int behind> struct Turns {
+    bool by_boxes;
     PlaneSlots<plan::ring, plan::threads / warp_size> planes;
+    OwnRows rows;
 
-    __device__ __forceinline__ explicit Turns(Walk &w)
-        : planes(shared_at(tile::elements * element), w.crosses) {
+    __device__ __forceinline__ explicit Turns(const Walk &w)
+        : by_boxes(PLAN_BOXES && !turns_round(w)), planes(shared_at(tile::elements * element), !by_boxes) {
+        if (!by_boxes)
+            rows.begin(w);
         for (int plane = 0; plane < plan::ring; ++plane)
             ask(w, plane);
     }
-    __device__ __forceinline__ void ask(Walk &w, int plane) const {
+    // Whether the tile goes on at the other side of the grid.
+    static __device__ __forceinline__ bool turns_round(const Walk &w) {
+        return (wraps<0> && (w.origin.x < 0 || w.origin.x + tile::width > w.a.size[0])) ||
+               (wraps<1> && (w.origin.y < 0 || w.origin.y + tile::height > w.a.size[1]));
+    }
+    __device__ __forceinline__ void ask(const Walk &w, int plane) {
         if (plane >= w.loaded)
             return;
-        const int to = plane % plan::ring * tile::plane * element;
-        if (w.crosses) {
-            w.copy_patch<0>(to);
-            if constexpr (plan::carried > 1)
-                w.copy_patch<plan::carried - 1>(to + tile::older * element);
-            planes.sent(plane);
-        } else if (planes.begin(plane, plan::carried * tile::plane * element)) {
-            copy_box<0>(w, plane, plane, to);
+        const int to = slot_of(plane) * tile::plane * element;
+        if (!by_boxes) {
+            rows.template copy<0>(w, plane, to);
             if constexpr (plan::carried > 1) // as load_plane
+                rows.template copy<plan::carried - 1>(w, plane + plan::high_z,
+                                                      to + tile::older * element);
+            planes.sent(plane);
+        }
+#if PLAN_BOXES
+        else if (planes.begin(plane, plan::carried * tile::plane * element)) {
+            copy_box<0>(w, plane, plane, to);
+            if constexpr (plan::carried > 1)
                 copy_box<plan::carried - 1>(w, plane, plane + plan::high_z,
                                             to + tile::older * element);
         }
+#endif
     }
+#if PLAN_BOXES
     template <int array>
     __device__ __forceinline__ void copy_box(const Walk &w, int plane, int number, int to) const {
         Index z = w.origin.z + number;
+        Real unused;
         if constexpr (wraps<2>)
-            w.find_plane(z);
+            find<2>(z, w.a.size[2], unused);
         planes.copy(plane, shared_at(to), w.a.map[array], int(w.origin.x), int(w.origin.y), int(z));
     }
+#endif
     __device__ __forceinline__ void await_plane(const Walk &w, int turn) const {
         if (turn < w.loaded)
             planes.await_plane(turn);
@@ -57,7 +73,7 @@ template <int behind> struct Turns {
     }
     // The plane that takes the place of the one that all have left in the turn before, or soon
     // will.
-    __device__ __forceinline__ void end(Walk &w, int turn) const {
+    __device__ __forceinline__ void end(const Walk &w, int turn) {
         if (turn >= behind)
             ask(w, turn - behind + plan::ring);
     }
@@ -88,7 +104,7 @@ template <int behind> struct Turns {
     }
     __device__ __forceinline__ void made(int) const {
     }
-    __device__ __forceinline__ void end(const Walk &, int) const {
+    __device__ __forceinline__ void end(const Walk &, int) {
     }
 };
 #endif

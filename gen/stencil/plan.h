@@ -159,7 +159,7 @@ typedef struct plan_fused {
     int input;    /* slots of the ring that is loaded ahead, of `rows` rows (2D) or a plane */
     int spilled;  /* registers of a thread that lie in local memory */
     bool keep;    /* 3D: a level's newest plane stays in registers */
-    bool boxes;   /* 3D: bulk copies bring planes, and warps wait for those next to them alone */
+    bool apart;   /* 3D: warps wait for those next to them alone, and boxes bring planes of packs */
     bool corners; /* 3D: some tap leaves its point's row and column in the plane */
 } plan_fused;
 

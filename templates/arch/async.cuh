@@ -123,15 +123,20 @@ template <class T> __device__ __forceinline__ void copy_one_async(T *shared, con
 #endif
 }
 
-// The same of 16 bytes, or begins to put zeros there.
+// Begins to copy 4, 8 or 16 bytes, or to put zeros there.
 template <class T>
 __device__ __forceinline__ void copy_or_clear_async(T *shared, const T *from, bool copies) {
-    static_assert(sizeof(T) == 16, "one copy instruction");
 #if defined(SG_ASYNC_COPIES)
-    asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(
-                     static_cast<unsigned>(__cvta_generic_to_shared(shared))),
-                 "l"(from), "r"(copies ? 16 : 0)
-                 : "memory");
+    const unsigned to = static_cast<unsigned>(__cvta_generic_to_shared(shared));
+    constexpr int bytes = sizeof(T);
+    if constexpr (bytes == 16)
+        asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(to), "l"(from),
+                     "r"(copies ? bytes : 0)
+                     : "memory");
+    else
+        asm volatile("cp.async.ca.shared.global [%0], [%1], %2, %3;" ::"r"(to), "l"(from),
+                     "n"(bytes), "r"(copies ? bytes : 0)
+                     : "memory");
 #else
     *shared = copies ? *from : T{};
 #endif

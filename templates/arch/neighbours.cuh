@@ -35,10 +35,10 @@ template <int slots, int warps> struct PlaneSlots {
         __syncthreads(); // nobody waits for what is not initialised
     }
     __device__ __forceinline__ unsigned arrived(int plane) const {
-        return at + 8 * (plane % slots);
+        return at + 8 * (unsigned(plane) % slots);
     }
     __device__ __forceinline__ unsigned left(int plane) const {
-        return at + 8 * (slots + plane % slots);
+        return at + 8 * (slots + unsigned(plane) % slots);
     }
     __device__ __forceinline__ unsigned made(int warp, int turn) const {
         return at + 8 * (2 * slots + 2 * warp + (turn & 1));
@@ -66,7 +66,7 @@ template <int slots, int warps> struct PlaneSlots {
         if (number != plane % warps)
             return false;
         if (plane >= slots)
-            wait(left(plane), (plane / slots - 1) & 1);
+            wait(left(plane), (unsigned(plane) / slots - 1) & 1);
         if (threadIdx.x % 32 != 0)
             return false;
         asm volatile("mbarrier.arrive.expect_tx.shared.b64 _, [%0], %1;" ::"r"(arrived(plane)),
@@ -88,7 +88,7 @@ template <int slots, int warps> struct PlaneSlots {
         asm volatile("cp.async.mbarrier.arrive.noinc.shared.b64 [%0];" ::"r"(arrived(plane)) : "memory");
     }
     __device__ __forceinline__ void await_plane(int plane) const {
-        wait(arrived(plane), plane / slots & 1);
+        wait(arrived(plane), unsigned(plane) / slots & 1);
     }
     __device__ __forceinline__ void leave(int plane) const {
         arrive(left(plane));

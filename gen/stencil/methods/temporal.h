@@ -75,7 +75,7 @@ bool temporal_has_pack_lanes(const plan_facts *, const schedule *);
 bool temporal_by_boxes(const plan *);
 int64_t temporal_boxes_bytes(const plan *);
 bool temporal_box(const plan *, const plan_array *, int box[AXES]);
-void temporal_write_boxes(text *, bool);
+void temporal_write_apart(text *, const plan *, bool packs);
 /* Of an estimate: threads copy what boxes bring elsewhere. */
 void temporal_cost_copies(plan *);
 
@@ -96,13 +96,14 @@ double temporal_slots(const plan *, double operations, double others);
 double temporal_walked(const plan *);
 
 /* How many times as long a launch takes because rows are no packs; and because they begin with
-   cells of their other end (six plans on an H200: 1.25 to 1.5). */
+   cells of their other end (six plans on an H200: 1.25 to 1.5), unless warps copy their own rows.
+ */
 static inline double temporal_apart(const plan *p, const temporal_work *w,
                                     const int64_t size[AXES]) {
     static const double from_other_end = 1.3;
     const model *m = p->facts->model;
     const bool cells = m->dims > 1 && size[0] % p->schedule.vector != 0;
-    const bool ends = m->dims > 1 && m->sides[0][0].kind == BOUNDARY_PERIODIC &&
+    const bool ends = m->dims > 1 && !p->fused.apart && m->sides[0][0].kind == BOUNDARY_PERIODIC &&
                       size[0] * model_cell_bytes(m) % MAX_PACK_BYTES != 0;
     return (cells ? w->apart : 1) * (ends ? from_other_end : 1);
 }

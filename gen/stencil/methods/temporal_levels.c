@@ -80,6 +80,9 @@ const char *temporal_lay_patches(job *j, plan *p) {
         refusal = temporal_check_lane(j, p, 1);
     if (refusal != NULL)
         return refusal;
+    const int pack = MAX_PACK_BYTES / (int)dtype_words[p->facts->model->dtype].bytes;
+    if (s->lane[0] > pack && s->lane[0] % pack != 0)
+        return job_print(j, "lane: %d points along x are no whole packs of %d", s->lane[0], pack);
     for (int k = 0; k < LANE_AXES; k++) {
         const int step = k == 0 ? s->lane[0] : 1; /* whole lanes of x are stored */
         f->halo_low[k] = round_up(s->time * p->low[k], step);
@@ -139,7 +142,7 @@ bool temporal_box(const plan *p, const plan_array *a, int box[AXES]) {
     box[0] = p->fused.width[0];
     box[1] = p->fused.width[1];
     box[2] = 1;
-    return temporal_by_boxes(p);
+    return p->fused.apart;
 }
 
 /* By 31 figures of periodic stars and waves on an H200. */
@@ -149,9 +152,11 @@ void temporal_cost_copies(plan *p) {
     p->estimate.edges *= longer;
 }
 
-void temporal_write_boxes(text *t, bool by_boxes) {
-    text_printf(t, "#define PLAN_BOXES %d // bulk copies bring planes of several steps\n",
-                by_boxes);
+void temporal_write_apart(text *t, const plan *p, bool packs) {
+    text_printf(t,
+                "#define PLAN_APART %d // warps wait for the warps next to them, not for a block\n"
+                "#define PLAN_BOXES %d // bulk copies bring planes of several steps\n",
+                p->fused.apart, p->fused.apart && packs);
 }
 
 /* Lays out the planes of waves and of shapes with corners by boxes, where these serve them; false:
@@ -176,8 +181,8 @@ static const char *fit(job *j, plan *p) {
     refusal = temporal_check_registers(j, p, choose_keep(p));
     if (refusal != NULL)
         return refusal;
-    p->fused.boxes = take_boxes(p);
-    if (p->fused.boxes)
+    p->fused.apart = take_boxes(p);
+    if (p->fused.apart)
         return plan_take_shared(j, p, temporal_boxes_bytes(p));
     p->fused.input = LEVELS_INPUT + temporal_carried(p) - 1;
     return plan_take_shared(j, p, (int64_t)patch_bytes(p));
@@ -214,7 +219,7 @@ static temporal_work levels_work(const plan *p) {
     return (temporal_work){
         .costs = c,
         .images = wave ? 1 : 1.15,
-        .apart = 1.35 + 0.08 * larger(s->lane[1] - 2, 0),
+        .apart = p->fused.apart ? 1.2 : 1.35 + 0.08 * larger(s->lane[1] - 2, 0),
         .slots = planes * (s->time * level + c->turn + 4 * patch + c->spill * p->fused.spilled),
         .latency = planes * (c->turn_cycles + c->level_cycles + s->time * level),
         .banks = planes * s->time * exchanged * TEMPORAL_PACK_WORDS,
@@ -226,7 +231,7 @@ static void cost(plan *p, const int64_t size[AXES]) {
     static const double boxes = 1.2, narrow_boxes = 2; /* by 8 plans on an H200, one in 16 bits */
     const temporal_work w = levels_work(p);
     temporal_cost(p, size, &w, NULL);
-    if (temporal_carried(p) > 1 && !p->fused.boxes)
+    if (temporal_carried(p) > 1 && !p->fused.apart)
         temporal_cost_copies(p);
     if (p->fused.corners)
         p->estimate.seconds *= model_is_narrow(p->facts->model) ? narrow_boxes : boxes;
@@ -266,11 +271,7 @@ void temporal_write_patches(text *t, const plan *p) {
 
 static void macros(text *t, const plan *p, bool packs, bool only_written) {
     (void)only_written;
-    temporal_write_boxes(t, packs && p->fused.boxes);
-}
-
-static bool box(const plan *p, const plan_array *a, int out[AXES]) {
-    return temporal_box(p, a, out) && p->fused.boxes;
+    temporal_write_apart(t, p, packs);
 }
 
 const form temporal_levels = {.file = "levels.cu",
@@ -285,7 +286,7 @@ const form temporal_levels = {.file = "levels.cu",
                               .cost = cost,
                               .macros = macros,
                               .constants = temporal_write_patches,
-                              .box = box};
+                              .box = temporal_box};
 
 /* What is tried where the constraints leave it open. */
 static const int times[] = {2, 3, 4, 5, 6, 8, 0};

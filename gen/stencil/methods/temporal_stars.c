@@ -40,6 +40,7 @@ static const char *fit(job *j, plan *p) {
         return refusal;
     p->fused.input = STAR_INPUT;
     p->fused.keep = true;
+    p->fused.apart = temporal_by_boxes(p);
     temporal_need_images(p);
     if (fused_has_images(p->facts->model)) /* no plane that one end keeps has images of the other */
         p->least[2] = larger(p->least[2], 2 * p->high[2]);
@@ -53,13 +54,17 @@ static const char *fit(job *j, plan *p) {
    points and all boundaries. */
 static const temporal_costs costs = {1, 1, 1, 440, 4700, 1.08, 1.6, 1.16, 40, 1.26, 2.35};
 
-/* How many times as long where rows are no packs, by 120 figures of 10 grids on an H200, of which
-   few have lanes of four rows in double, and none of more. Few steps take longer, as a launch takes
-   as many rows for fewer updates. */
+/* How many times as long where rows are no packs, by 47 figures of 7 grids on an H200. Few steps
+   take longer, as a launch takes as many rows for fewer updates; and so do kept cells where few
+   registers are left. */
 static double apart(const plan *p) {
-    const int lane = p->schedule.lane[1];
-    const double rows = plan_words(p) > 1 ? 1.1 + 0.15 * larger(lane - 3, 0) : 0.95 + 0.14 * lane;
-    return (p->schedule.time * p->high[2] < 4 ? 1.4 : 1) * rows;
+    enum { ROOM = 32 };
+    const bool few = p->schedule.time * p->high[2] < 4;
+    const model *m = p->facts->model;
+    const bool kept = m->sides[0][0].kind != BOUNDARY_PERIODIC && !fused_has_images(m);
+    const bool full = kept && registers(p) + ROOM > temporal_most_registers(p);
+    const double rows = plan_words(p) > 1 ? 1.16 : kept ? 1.22 : 1.12;
+    return (few ? 1.1 : 1) * (full ? 1.15 : 1) * rows;
 }
 
 /* A patch through all levels, for one plane. */
@@ -97,7 +102,7 @@ static void cost(plan *p, const int64_t size[AXES]) {
     const temporal_work w = work_of(p);
     temporal_cost(p, size, &w, NULL);
     p->estimate.seconds *= few_warps(p, size);
-    if (!temporal_by_boxes(p))
+    if (!p->fused.apart)
         temporal_cost_copies(p);
 }
 
@@ -105,7 +110,7 @@ static void cost(plan *p, const int64_t size[AXES]) {
 
 static void macros(text *t, const plan *p, bool packs, bool only_written) {
     (void)only_written;
-    temporal_write_boxes(t, packs && temporal_by_boxes(p));
+    temporal_write_apart(t, p, packs);
 }
 
 /* The weights, cell by cell. */
