@@ -5,7 +5,7 @@
 //     elements   the rows of the warp one after the other, every 32nd element of a row
 //
 // Those who read what was in a row's place are the warp and its neighbours.
-struct OwnRows {
+template <bool some> struct OwnRows {
     static constexpr bool packs = PLAN_BOXES;
     static constexpr int count = packs ? plan::lane_y : Walk::rows_across * plan::lane_y;
     static constexpr int parts = packs ? 1 : Walk::parts; // of a row
@@ -85,5 +85,13 @@ struct OwnRows {
             next[array] = 0;
             from[array] -= w.a.size[2] * grid.stride_z;
         }
+    }
+};
+
+// No tile needs that, and nobody calls these.
+template <> struct OwnRows<false> {
+    __device__ __forceinline__ void begin(const Walk &) {
+    }
+    template <int array> __device__ __forceinline__ void copy(const Walk &, int, int) {
     }
 };

@@ -8,12 +8,14 @@
 // A warp waits for the planes and the warps next to it alone. Boxes bring planes, or warps their own rows:
 // those who read what was in a row's place have made the turn before.
 template <int behind> struct Turns {
+    static constexpr bool always_boxes = PLAN_BOXES && !wraps<0> && !wraps<1>;
     bool by_boxes;
     PlaneSlots<plan::ring, plan::threads / warp_size> planes;
-    OwnRows rows;
+    OwnRows<!always_boxes> rows;
 
     __device__ __forceinline__ explicit Turns(const Walk &w)
-        : by_boxes(PLAN_BOXES && !turns_round(w)), planes(shared_at(tile::elements * element), !by_boxes) {
+        : by_boxes(always_boxes || (PLAN_BOXES && !turns_round(w))),
+          planes(shared_at(tile::elements * element), !by_boxes) {
         if (!by_boxes)
             rows.begin(w);
         for (int plane = 0; plane < plan::ring; ++plane)
@@ -25,24 +27,25 @@ template <int behind> struct Turns {
                (wraps<1> && (w.origin.y < 0 || w.origin.y + tile::height > w.a.size[1]));
     }
     __device__ __forceinline__ void ask(const Walk &w, int plane) {
-        if (plane >= w.loaded)
-            return;
         const int to = slot_of(plane) * tile::plane * element;
-        if (!by_boxes) {
-            rows.template copy<0>(w, plane, to);
-            if constexpr (plan::carried > 1) // as load_plane
-                rows.template copy<plan::carried - 1>(w, plane + plan::high_z,
-                                                      to + tile::older * element);
-            planes.sent(plane);
-        }
 #if PLAN_BOXES
-        else if (planes.begin(plane, plan::carried * tile::plane * element)) {
+        if (by_boxes) {
+            if (plane >= w.loaded || !planes.begin(plane, plan::carried * tile::plane * element))
+                return;
             copy_box<0>(w, plane, plane, to);
-            if constexpr (plan::carried > 1)
+            if constexpr (plan::carried > 1) // as load_plane
                 copy_box<plan::carried - 1>(w, plane, plane + plan::high_z,
                                             to + tile::older * element);
+            return;
         }
 #endif
+        if (plane >= w.loaded)
+            return;
+        rows.template copy<0>(w, plane, to);
+        if constexpr (plan::carried > 1)
+            rows.template copy<plan::carried - 1>(w, plane + plan::high_z,
+                                                  to + tile::older * element);
+        planes.sent(plane);
     }
 #if PLAN_BOXES
     template <int array>

@@ -16,6 +16,7 @@ static_assert(sizeof(Arguments) == 160, "the host packs 160 bytes");
 
 #define STENCIL_KERNEL box3d1_kernel
 #define PLAN_PACKS 1 // as plan::packs, for the preprocessor
+#define PLAN_APART 0 // warps wait for the warps next to them, not for a block
 #define PLAN_BOXES 0 // bulk copies bring planes of several steps
 #define PLAN_KEEPS 0 // a side that the shape reaches over is fixed
 #define PLAN_GIVES 0

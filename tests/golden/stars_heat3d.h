@@ -17,6 +17,7 @@ static_assert(sizeof(Arguments) == 320, "the host packs 320 bytes");
 
 #define STENCIL_KERNEL heat3d_kernel
 #define PLAN_PACKS 1 // as plan::packs, for the preprocessor
+#define PLAN_APART 1 // warps wait for the warps next to them, not for a block
 #define PLAN_BOXES 1 // bulk copies bring planes of several steps
 #define PLAN_KEEPS 1 // a side that the shape reaches over is fixed
 #define PLAN_GIVES 0

@@ -54,17 +54,19 @@ static const char *fit(job *j, plan *p) {
    points and all boundaries. */
 static const temporal_costs costs = {1, 1, 1, 440, 4700, 1.08, 1.6, 1.16, 40, 1.26, 2.35};
 
-/* How many times as long where rows are no packs, by 47 figures of 7 grids on an H200. Few steps
-   take longer, as a launch takes as many rows for fewer updates; and so do kept cells where few
-   registers are left. */
+/* How many times as long where rows are no packs, by 103 figures of 40 grids on an H200. Few steps
+   take longer, as a launch takes as many rows for fewer updates. Where few registers are left, some
+   values lie in local memory, of which copies of single elements leave little in the first-level
+   cache. */
 static double apart(const plan *p) {
     enum { ROOM = 32 };
-    const bool few = p->schedule.time * p->high[2] < 4;
     const model *m = p->facts->model;
-    const bool kept = m->sides[0][0].kind != BOUNDARY_PERIODIC && !fused_has_images(m);
-    const bool full = kept && registers(p) + ROOM > temporal_most_registers(p);
-    const double rows = plan_words(p) > 1 ? 1.16 : kept ? 1.22 : 1.12;
-    return (few ? 1.1 : 1) * (full ? 1.15 : 1) * rows;
+    const bool few = p->schedule.time * p->high[2] < 4;
+    const int most = REGISTERS_PER_MULTIPROCESSOR / (plan_threads(p) * p->blocks);
+    const bool full = p->high[2] == 1 && registers(p) + ROOM > most &&
+                      m->sides[0][0].kind != BOUNDARY_PERIODIC &&
+                      m->sides[0][0].kind != BOUNDARY_CLAMP;
+    return (few ? 1.1 : 1) * (full ? 1.22 : 1) * (plan_words(p) > 1 ? 1.16 : 1.18);
 }
 
 /* A patch through all levels, for one plane. */

@@ -203,8 +203,7 @@ template <int count, class T> __forceinline__ void copy_async_kept(SharedAt<T> t
 template <class T> __forceinline__ void copy_one_async(T *shared, const T *from) {
     *shared = *from;
 }
-template <class T>
-__forceinline__ void copy_or_clear_async(T *shared, const T *from, bool copies) {
+template <class T> __forceinline__ void copy_or_clear_async(T *shared, const T *from, bool copies) {
     *shared = copies ? *from : T{};
 }
 template <class T> __forceinline__ void copy_own_async(T *shared, const T *from) {
