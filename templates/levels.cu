@@ -19,7 +19,7 @@
 // Cells that a boundary keeps never change: they are selected, and shield what lies beyond them,
 // which is garbage. So are the tile's outermost points, by `reach` more with each level.
 //
-// With PLAN_BOXES no barrier stops the whole block: a warp waits for the planes and the warps next to
+// With PLAN_APART no barrier stops the whole block: a warp waits for the planes and the warps next to
 // it (turns.cuh). The order is the same, and so are all bytes.
 #include "arch/memory.cuh"
 #include "arch/shared.cuh"

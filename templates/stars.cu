@@ -20,9 +20,9 @@
 //        rows below the patch      shared memory
 //
 // Every sum takes its rows from above to below, wherever in its patch the point lies: a cell has
-// the same bytes in all tiles. Where boxes bring the planes (PLAN_BOXES), a warp waits for the
-// planes and for the warps next to it alone, and sums its own rows before it waits; else all
-// threads copy planes and meet once a turn.
+// the same bytes in all tiles. With PLAN_APART a warp waits for the planes and for the
+// warps next to it alone, and sums its own rows before it waits (turns.cuh); else all threads copy
+// planes and meet once a turn.
 //
 // Cells that a boundary keeps never change: they are selected, and shield what lies beyond them,
 // which is garbage. So are the tile's outermost points, by h more with each level.
