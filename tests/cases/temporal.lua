@@ -14,6 +14,9 @@ local boundaries = {
   mirror = { "'mirror'", "'mirror'", "'mirror'" },
   mixed3 = { "{ 'clamp', 'mirror' }", "{ 'mirror', 'zero' }", "{ 'fixed', 'clamp' }" },
   mixed4 = { "{ 'zero', 'clamp' }", "{ 'clamp', 'fixed' }", "{ 'mirror', constant(1/8) }" },
+  wraps_x = { "'periodic'", "{ 'zero', 'fixed' }", "{ 'clamp', 'zero' }" },
+  wraps_y = { "{ 'zero', 'clamp' }", "'periodic'", "{ 'zero', 'fixed' }" },
+  wraps_z = { "{ 'fixed', 'zero' }", "{ 'mirror', 'clamp' }", "'periodic'" },
 }
 local names = { "fixed", "zero", "constant", "periodic", "mixed", "mixed2", "clamp", "mirror", "mixed3", "mixed4" }
 -- A mirrored side of a shape that reaches further outwards than inwards takes whole levels (cascade.lua).
@@ -113,7 +116,7 @@ add("star2d1", "temporal time=2 lane=3 stages=2 coarsen=y1", { { 300, 1700 } }, 
 add("single2d", "temporal time=4 lane=2 stages=2 coarsen=y20", strips, { 4, 5 })
 
 -- 3D: patches of a lane, and 8 to 32 lanes a row.
-local planes = { { 77, 45, 29 }, { 33, 40, 11 }, { 19, 9, 23 }, { 5, 3, 2 }, { 1, 17, 4 }, { 40, 1, 6 } }
+local planes = { { 77, 45, 29 }, { 33, 40, 11 }, { 76, 45, 23 }, { 19, 9, 23 }, { 64, 21, 13 }, { 5, 3, 2 }, { 1, 17, 4 }, { 40, 1, 6 } }
 add("star3d1", "temporal time=2 tile=28x12 lane=2x2 coarsen=z16", planes, { 2, 5, 3 })
 add("box3d1", "temporal time=2 tile=24x12 lane=4x2 coarsen=z40", planes, { 2, 3 })
 -- Doubles take twice the registers.
@@ -144,6 +147,13 @@ if not full then -- those that boxes bring on a GPU
   add_case(shapes.list.box3d1, "temporal time=2 tile=28x60 lane=2x4 coarsen=z7", "fixed", "double", planes, { 2, 3 })
   add_case(shapes.list.box3d1, "temporal time=3 tile=24x26 lane=4x2 coarsen=z13", "zero", "float", planes, { 3, 7 })
   add_case(shapes.list.box3d2, "temporal time=2 tile=24x24 lane=4x4 coarsen=z11", "fixed", "float", planes, { 2, 5 })
+  -- Tiles that go on at the other side, and others.
+  add_case(shapes.list.star3d1, "temporal time=4 tile=24x16 lane=4x3 coarsen=z11", "wraps_x", "float", planes, { 4, 9 })
+  add_case(shapes.list.star3d1, "temporal time=3 tile=24x18 lane=2x3 coarsen=z13", "wraps_y", "double", planes, { 3, 7 })
+  add_case(shapes.list.star3d2, "temporal time=2 tile=24x16 lane=4x3 coarsen=z13", "wraps_z", "float", planes, { 2, 3 })
+  add_case(shapes.list.star3d1, "temporal time=4 tile=24x16 lane=4x3 coarsen=z11", "periodic", "float", planes, { 4, 9 })
+  add_case(shapes.list.box3d1, "temporal time=2 tile=28x12 lane=2x2 coarsen=z7", "periodic", "double", planes, { 2, 3 })
+  add_case(shapes.list.box3d1, "temporal time=3 tile=24x26 lane=4x2 coarsen=z13", "wraps_x", "float", planes, { 3, 7 })
 end
 add("heat3d", by_dtype("temporal time=2 tile=24x24 lane=4x4 coarsen=z20", "temporal time=2 lane=2x2"), planes, { 4, 3 })
 add("points3d", by_dtype("temporal time=2 tile=20x16 lane=4x3 coarsen=z20"), planes, { 2, 3 })
