@@ -61,6 +61,12 @@ cases[#cases + 1] = {
   schedule = "temporal time=4 tile=16x128 coarsen=z16 lane=2x8",
   expect = "method temporal: lane: the patches of a warp have 33 rows and parts of a row, and at most 32",
 }
+cases[#cases + 1] = {
+  name = "a patch's row of one pack and a half",
+  spec = "return stencil { name = 'p', dims = 3, boundary = 'zero', coefficients = { 1 }, shape = box(3, 0) }",
+  schedule = "temporal time=2 tile=84x24 coarsen=z16 lane=6x2",
+  expect = "method temporal: lane: 6 points along x are no whole packs of 4",
+}
 for _, method in ipairs { "resident", "overlapped" } do
   cases[#cases + 1] = {
     name = "steps of a field whose values no tap reads in " .. method,

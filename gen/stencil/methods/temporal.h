@@ -68,9 +68,10 @@ void temporal_write_patches(text *, const plan *);
 /* Whether the form of stars serves an update of partial sums. */
 bool temporal_is_star(const plan_facts *);
 
-/* Both take planes by boxes where these leave what the sides ask for. temporal_has_pack_lanes: a
-   lane's points of a row are one pack, as boxes leave them; temporal_boxes_bytes: with the barriers
-   of templates/arch/neighbours.cuh. */
+/* Both have warps wait for their neighbours alone, and planes come by boxes where rows are packs,
+   unless a side is constant (`apart` of plan_fused). temporal_has_pack_lanes: a lane's points of a
+   row are one pack, as boxes leave them; temporal_boxes_bytes: with the barriers of
+   templates/arch/neighbours.cuh. */
 bool temporal_has_pack_lanes(const plan_facts *, const schedule *);
 bool temporal_by_boxes(const plan *);
 int64_t temporal_boxes_bytes(const plan *);

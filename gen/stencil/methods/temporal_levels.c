@@ -13,6 +13,11 @@ enum {
     MBARRIER_BYTES = 8,
 };
 
+/* Elements. */
+static int widest_pack(const model *m) {
+    return MAX_PACK_BYTES / (int)dtype_words[m->dtype].bytes;
+}
+
 /* Rows of a patch that a level stores for the neighbouring patches; all rows where these fill
    it. */
 static int stored_rows(const plan *p) {
@@ -58,8 +63,7 @@ static int stored_bits(const plan *p) {
 /* Whether the packs of a lane's points are those that `vec` says: then kernels of rows of packs,
    and spares for other rows, ask no plane which rows it has. */
 static bool by_packs(const plan *p) {
-    const int widest = MAX_PACK_BYTES / (int)dtype_words[p->facts->model->dtype].bytes;
-    return p->schedule.vector == smaller(p->schedule.lane[0], widest);
+    return p->schedule.vector == smaller(p->schedule.lane[0], widest_pack(p->facts->model));
 }
 
 /* Levels keep their own planes where that leaves enough registers; else they read them again. A
@@ -80,7 +84,7 @@ const char *temporal_lay_patches(job *j, plan *p) {
         refusal = temporal_check_lane(j, p, 1);
     if (refusal != NULL)
         return refusal;
-    const int pack = MAX_PACK_BYTES / (int)dtype_words[p->facts->model->dtype].bytes;
+    const int pack = widest_pack(p->facts->model);
     if (s->lane[0] > pack && s->lane[0] % pack != 0)
         return job_print(j, "lane: %d points along x are no whole packs of %d", s->lane[0], pack);
     for (int k = 0; k < LANE_AXES; k++) {
@@ -117,7 +121,7 @@ const char *temporal_lay_patches(job *j, plan *p) {
 /* ---- boxes ----------------------------------------------------------------------------------- */
 
 bool temporal_has_pack_lanes(const plan_facts *f, const schedule *s) {
-    const int pack = MAX_PACK_BYTES / (int)dtype_words[f->model->dtype].bytes;
+    const int pack = widest_pack(f->model);
     return s->lane[0] == pack && s->vector == pack;
 }
 
@@ -145,7 +149,7 @@ bool temporal_box(const plan *p, const plan_array *a, int box[AXES]) {
     return p->fused.apart;
 }
 
-/* By 31 figures of periodic stars and waves on an H200. */
+/* By 31 figures of stars and waves on an H200 whose planes threads copied. */
 void temporal_cost_copies(plan *p) {
     static const double longer = 1.3;
     p->estimate.seconds *= longer;

@@ -62,7 +62,8 @@ static double apart(const plan *p) {
     enum { ROOM = 32, FEW = 128 };
     const int side = p->facts->model->sides[0][0].kind;
     const bool open = side == BOUNDARY_PERIODIC || side == BOUNDARY_CLAMP;
-    const bool few_steps = p->schedule.time * p->high[2]<4, wide = plan_words(p)> 1;
+    const bool few_steps = p->schedule.time * p->high[2] < 4;
+    const bool wide = plan_words(p) > 1;
     const int most = REGISTERS_PER_MULTIPROCESSOR / (plan_threads(p) * p->blocks);
     const bool full = !open && p->high[2] == 1 && (wide ? registers(p) + ROOM > most : most <= FEW);
     const double rows = wide ? 1.16 : open ? 1.12 : 0.98 + 0.1 * p->schedule.lane[1];
