@@ -1,10 +1,10 @@
-// Who brings planes to a tile of patches where no box can: the lanes of each warp copy its own rows. That
-// is where the tile goes on at the other side of the grid, or where rows are no packs.
+// How planes come to a tile of patches where no box brings them: the lanes of each warp copy its own rows.
+// No box does where the tile goes on at the other side of the grid, or where rows are no packs.
 //
 //     packs      each lane the rows of its patch
 //     elements   the rows of the warp one after the other, every 32nd element of a row
 //
-// Those who read what was in a row's place are the warp and its neighbours.
+// Only the warp and its neighbours have read what is overwritten.
 template <bool some> struct OwnRows {
     static constexpr bool packs = PLAN_BOXES;
     static constexpr int count = packs ? plan::lane_y : Walk::rows_across * plan::lane_y;
@@ -14,7 +14,7 @@ template <bool some> struct OwnRows {
 
     const Real *from[plan::carried]; // of each array, the first row's first part in the next plane
     Index next[plan::carried];       // where that lies along z, if z wraps
-    int apart[parts];                // how far the parts lie from the first
+    Index apart[parts];              // how far the parts lie from the first
     int place;                       // in a plane of the ring, in bytes
     // A bit for each part and row: whether it lies in the grid. What does not is zeros, as in boxes.
     unsigned inside;
@@ -33,7 +33,7 @@ template <bool some> struct OwnRows {
             if (find<0>(x, w.a.size[0], unused))
                 inside |= 1u << k;
             first_x = k == 0 ? x : first_x;
-            apart[k] = int(x - first_x);
+            apart[k] = x - first_x;
         }
 #pragma unroll
         for (int r = 0; r < count; ++r) {
@@ -88,7 +88,7 @@ template <bool some> struct OwnRows {
     }
 };
 
-// No tile needs that, and nobody calls these.
+// Where boxes bring all planes. Members that nobody uses would take registers.
 template <> struct OwnRows<false> {
     __device__ __forceinline__ void begin(const Walk &) {
     }

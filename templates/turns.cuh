@@ -5,8 +5,8 @@
 #include "arch/neighbours.cuh"
 #include "own_rows.cuh"
 
-// A warp waits for the planes and the warps next to it alone. Boxes bring planes, or warps their own rows:
-// those who read what was in a row's place have made the turn before.
+// A warp waits for the planes and the warps next to it alone. Boxes bring planes, or each warp its own rows.
+// Then nobody asks whether a slot is free: the neighbours, which read those rows, have made the turn before.
 template <int behind> struct Turns {
     static constexpr bool always_boxes = PLAN_BOXES && !wraps<0> && !wraps<1>;
     bool by_boxes;

@@ -86,15 +86,11 @@ static bool has_lines(const plans *all, const char *class, dtype type) {
     return any;
 }
 
-static bool rows_are_packs(const model *m, const int64_t size[AXES]) {
-    return size[0] * (int64_t)model_cell_bytes(m) % MAX_PACK_BYTES == 0;
-}
-
 /* By the logarithms of ratios. */
 static double size_distance(const plan *p, const int64_t a[AXES], const int64_t b[AXES]) {
     static const double half = 0.5;
     const model *m = p->facts->model;
-    const bool alike = rows_are_packs(m, a) == rows_are_packs(m, b) &&
+    const bool alike = plan_rows_are_packs(m, a) == plan_rows_are_packs(m, b) &&
                        fabs(plan_in_cache(p, a) - plan_in_cache(p, b)) < half;
     double sum = alike ? 0 : another_kind;
     for (int axis = 0; axis < AXES; axis++)
@@ -116,8 +112,8 @@ static bool note(job *j, const plans_line *r, const plan_facts *f, const gpu *t,
     for (int axis = 0; axis < AXES; axis++)
         out->size[axis] = axis < r->size_count ? r->size[axis] : 1;
     const int64_t *size = out->size;
-    /* It was measured without periodic sides, beyond which such rows go another way. */
-    if (f->model->sides[0][0].kind == BOUNDARY_PERIODIC && !rows_are_packs(f->model, size))
+    /* Rates are of fixed sides. Beyond periodic ones, rows that are no packs go another way. */
+    if (f->model->sides[0][0].kind == BOUNDARY_PERIODIC && !plan_rows_are_packs(f->model, size))
         return false;
     out->schedule = without_walk(&p->schedule, f->model->dims, size, &out->parts); /* complete */
     const int axis = plan_walk_axis(p);

@@ -286,6 +286,11 @@ double calls_waiting(const plan *);
 /* Operations of one point as they are emitted, over all passes. */
 expr_count plan_emitted(const plan *);
 
+/* Whether each row of a grid begins with a whole pack, if its first one does. */
+static inline bool plan_rows_are_packs(const model *m, const int64_t size[AXES]) {
+    return size[0] * (int64_t)model_cell_bytes(m) % MAX_PACK_BYTES == 0;
+}
+
 static inline int plan_threads(const plan *p) {
     return p->block[0] * p->block[1] * p->block[2];
 }

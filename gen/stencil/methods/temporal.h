@@ -31,7 +31,8 @@ typedef struct temporal_work {
     double banks;         /* cycles that it keeps the multiprocessor's shared memory busy */
     double loads, shared; /* elements that it reads from global memory, and exchanges */
     double apart;  /* how many times as long where rows are no packs, by 36 figures of stars, boxes
-                      and waves on an H200 at 301x277x355, 384x384x384, 3001x4001 and 4096x4096 */
+                      and waves on an H200 at 301x277x355, 384x384x384, 3001x4001 and 4096x4096;
+                      where 3D stars and waves have warps that copy their own rows, by others */
     double images; /* how many times as long where there are images, by the same; pipelines by 20
                       figures of 4096x4096 and 8192x8192, stars and waves in 3D by all figures of
                       theirs */
@@ -105,7 +106,7 @@ static inline double temporal_apart(const plan *p, const temporal_work *w,
     const model *m = p->facts->model;
     const bool cells = m->dims > 1 && size[0] % p->schedule.vector != 0;
     const bool ends = m->dims > 1 && !p->fused.apart && m->sides[0][0].kind == BOUNDARY_PERIODIC &&
-                      size[0] * model_cell_bytes(m) % MAX_PACK_BYTES != 0;
+                      !plan_rows_are_packs(m, size);
     return (cells ? w->apart : 1) * (ends ? from_other_end : 1);
 }
 

@@ -326,6 +326,40 @@ static void grids_in_the_cache_say_nothing_of_others(void **state) {
     job_end(l.job);
 }
 
+/* On an H200 bulk has rates of 511³ beyond fixed sides, where it copies rows that are no packs.
+   Beyond periodic ones it makes their points one by one. */
+static void odd_rows_say_nothing_of_periodic_ones(void **state) {
+    (void)state;
+    static const int64_t sizes[][AXES] = {{511, 511, 511}, {306, 267, 189}};
+    double factor[2][2];
+    for (int wraps = 0; wraps < 2; wraps++) {
+        const rate row = {
+            .dims = 3, .points = 13, .radius = 2, .dtype = DTYPE_DOUBLE, .size = {511, 511, 511}};
+        char text[256];
+        snprintf(text, sizeof text,
+                 "return stencil { name = 's', shape = star(3, 2), dtype = 'double', boundary = "
+                 "'%s', coefficients = identity() + 0.05 * laplacian { dims = 3, accuracy = 4 } }",
+                 wraps ? "periodic" : "fixed");
+        loaded l;
+        planning p = {.row = &row, .steps = 1, .gpu = "H200"};
+        p.model = load_model(&l, text);
+        job *j = make(&p);
+        plan bulk = *p.plan;
+        bulk.schedule = (schedule){.method = 0};
+        schedule_parse(j, "bulk tile=64x32 coarsen=z256,y2 vec=2 time=1", NULL, &bulk.schedule);
+        for (int i = 0; i < 2; i++) {
+            p.measured = plan_measured_new(j, p.plan->facts, p.plan->gpu, sizes[i]);
+            factor[wraps][i] = plan_measured_factor(p.measured, &bulk);
+        }
+        job_end(j);
+        job_end(l.job);
+    }
+    assert_true(factor[0][0] != 1); /* they do say something of their own kind */
+    assert_true(factor[1][0] == 1);
+    /* Rows of packs of two, of which those of 512³ say something. */
+    assert_true(factor[1][1] != 1 && factor[1][1] > 0.8 && factor[1][1] < 1.25);
+}
+
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(picks_are_near_the_best),
     cmocka_unit_test(other_boards_have_no_measurements),
@@ -334,6 +368,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(rates_say_as_much_of_images),
     cmocka_unit_test(rows_of_any_beginning_say_nothing_of_packs),
     cmocka_unit_test(grids_in_the_cache_say_nothing_of_others),
+    cmocka_unit_test(odd_rows_say_nothing_of_periodic_ones),
 };
 
 TEST_GROUP(measured, enter, leave)
